@@ -71,8 +71,10 @@ def main() -> None:
         )
         try:
             for _ in range(ROUNDS):
-                peers.append(_seen(PEER, [b"first paint"], environment)[0])
-                paint, listed = _seen(CONSOLE, [b"Switchboard", b"Turn on Bluetooth"], environment)
+                peers.append(_time_to_words(PEER, [b"first paint"], environment)[0])
+                paint, listed = _time_to_words(
+                    CONSOLE, [b"Switchboard", b"Turn on Bluetooth"], environment
+                )
                 paints.append(paint)
                 lists.append(listed)
                 nothings.append(_ran("pass", environment))
@@ -100,7 +102,7 @@ async def _fill(data: Path) -> None:
             await store.append(*drafts)
 
 
-def _seen(code: str, words: list[bytes], environment: dict[str, str]) -> list[Duration]:
+def _time_to_words(code: str, words: list[bytes], environment: dict[str, str]) -> list[Duration]:
     """Run a program on a terminal until words came, one after the other; how long to each."""
     ours, theirs = pty.openpty()
     began = time.perf_counter()

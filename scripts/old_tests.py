@@ -63,7 +63,9 @@ def by_hand() -> dict[str, tuple[str, str]]:
     return table
 
 
-def found(old: list[str], new: Collection[str], hand: dict[str, tuple[str, str]]) -> dict[str, str]:
+def new_ids(
+    old: list[str], new: Collection[str], hand: dict[str, tuple[str, str]]
+) -> dict[str, str]:
     """Return today's id by the old id: `GONE` where it went on purpose, "" where nothing says."""
     named: dict[str, list[str]] = defaultdict(list)
     for one in new:
@@ -107,7 +109,7 @@ def main(words: list[str]) -> int:
     if words == ["--write"]:
         OLD.write_bytes(gzip.compress("\n".join(_read_history()).encode(), mtime=0))
         return 0
-    table = found(before(), today(), by_hand())
+    table = new_ids(before(), today(), by_hand())
     for old, new in table.items():
         print(f"{old}\t{new or '?'}")
     return int("" in table.values())

@@ -9,7 +9,7 @@ _REMEDY = (
 
 
 def test_every_test_of_before_the_move_is_found_or_its_end_is_explained() -> None:
-    table = old_tests.found(old_tests.before(), old_tests.today(), old_tests.by_hand())
+    table = old_tests.new_ids(old_tests.before(), old_tests.today(), old_tests.by_hand())
     assert len(table) == 2528
     lost = [old for old, new in table.items() if not new]
     assert not lost, f"{lost} have no successor. {_REMEDY}"
@@ -25,14 +25,14 @@ def test_every_row_written_by_hand_is_of_an_old_test_and_says_why_it_went() -> N
 def test_a_name_that_two_tests_have_decides_nothing() -> None:
     new = {"tests/a/test_a.py::test_x", "tests/b/test_b.py::test_x", "tests/c.py::test_y"}
     old = ["tests/test_q.py::test_x", "tests/test_c.py::test_y", "tests/test_d.py::test_z"]
-    assert old_tests.found(old, new, {}) == {old[0]: "", old[1]: "tests/c.py::test_y", old[2]: ""}
+    assert old_tests.new_ids(old, new, {}) == {old[0]: "", old[1]: "tests/c.py::test_y", old[2]: ""}
     hand = {old[0]: ("tests/a/test_a.py::test_x", ""), old[2]: (old_tests.GONE, "nobody calls z")}
-    assert old_tests.found(["tests/test_b.py::test_x"], new, {}) == {
+    assert old_tests.new_ids(["tests/test_b.py::test_x"], new, {}) == {
         "tests/test_b.py::test_x": "tests/b/test_b.py::test_x"
     }
     moved = {old[2]: ("tests/test_z.py::test_y", "")}
-    assert old_tests.found(old, new, moved)[old[2]] == "tests/c.py::test_y"
-    assert list(old_tests.found(old, new, hand).values()) == [
+    assert old_tests.new_ids(old, new, moved)[old[2]] == "tests/c.py::test_y"
+    assert list(old_tests.new_ids(old, new, hand).values()) == [
         "tests/a/test_a.py::test_x",
         "tests/c.py::test_y",
         old_tests.GONE,

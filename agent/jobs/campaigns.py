@@ -155,9 +155,9 @@ class Campaigns:
             self._jobs.discard(job_id)
             return 0
         campaign = campaign_of(job.payload_json)
-        runs = await self._seen(job, campaign)
+        runs = await self._updated_runs(job, campaign)
         if job.status is JobStatus.STOPPED and await self._cancel(runs.values()):
-            runs = await self._seen(job, campaign)
+            runs = await self._updated_runs(job, campaign)
         phones = {
             info.serial: self._parts.assignment.is_free(info)
             for info in self._parts.fleet.devices()
@@ -183,7 +183,7 @@ class Campaigns:
             return 0
         return due_ms
 
-    async def _seen(self, job: Job, campaign: Campaign) -> dict[str, RunRecord]:
+    async def _updated_runs(self, job: Job, campaign: Campaign) -> dict[str, RunRecord]:
         """Return the runs of a campaign by phone, once the store has them as sessions tell them."""
         stored = {
             run.serial: run for run in await self._parts.store.job_runs.runs(job.id, limit=1000)

@@ -61,7 +61,7 @@ class TimedObservation:
     keeping: asyncio.Task[StoredScreen] | None = None
     """Keeps them; None where that is done."""
 
-    async def whole(self) -> TimedObservation:
+    async def when_stored(self) -> TimedObservation:
         """Return it with its frame and its tree, once these are kept. Raises StoreError."""
         if self.keeping is None:
             return self
@@ -210,7 +210,7 @@ class Observer:
             picture=picture,
             keeping=keeping,
         )
-        return seen if acted else await seen.whole()
+        return seen if acted else await seen.when_stored()
 
     def _bound(self, look: _Look, previous: Observation | None, acted: bool) -> float:
         if look.is_loading and not (previous is not None and previous.is_loading):

@@ -242,7 +242,7 @@ class TaskContext(Protocol):
         """
 
     @property
-    def said(self) -> Sequence[str]:
+    def operator_texts(self) -> Sequence[str]:
         """What the operator asked for, said and answered by now, in words of their own, oldest
         first; of a child also what its parent was told. It grows while the turn runs.
         """

@@ -63,7 +63,7 @@ def find_key(
             a provider's key would go there without encryption.
     """
     env = os.environ if environ is None else environ
-    key = _found(endpoint, variable, file, env, use_keyring=use_keyring)
+    key = _look_up(endpoint, variable, file, env, use_keyring=use_keyring)
     is_providers = endpoint.row is not None or endpoint.provider is Provider.AZURE
     is_open = not endpoint.is_local and not endpoint.base_url.lower().startswith("https://")
     if key.value and is_providers and is_open:
@@ -74,7 +74,7 @@ def find_key(
     return key
 
 
-def _found(
+def _look_up(
     endpoint: Endpoint, variable: str, file: Path, env: Mapping[str, str], *, use_keyring: bool
 ) -> Key:
     for name in variables(endpoint, variable):

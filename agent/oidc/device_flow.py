@@ -146,7 +146,7 @@ class DeviceFlow:
             )
             return answer.status_code, answer.json()
 
-        status, found = self._asked(ask)
+        status, found = self._ask(ask)
         if status != 200:
             why = found.get("error", "") if isinstance(found, dict) else ""
             raise ConfigError(
@@ -174,14 +174,14 @@ class DeviceFlow:
                 timeout=HTTP_TIMEOUT_S,
             )
 
-        id_token = self._asked(ask).get("id_token")
+        id_token = self._ask(ask).get("id_token")
         if not isinstance(id_token, str) or not id_token:
             raise ConfigError(
                 "The issuer gave no ID token.", "Allow the scope openid for the client there."
             )
         return id_token
 
-    def _asked(self, ask: Callable[[OAuth2Session], Any]) -> Any:
+    def _ask(self, ask: Callable[[OAuth2Session], Any]) -> Any:
         import requests
         from authlib.common.errors import AuthlibBaseError
 

@@ -70,7 +70,7 @@ class Admission:
                 )
             session_ids.append(found[0].session_id)
         for session_id in session_ids:
-            session = await self._sight.found(session_id)
+            session = await self._sight.visible(session_id)
             if session.serial:
                 serials.append(session.serial)
             elif not self._sight.may_on(needs, session):

@@ -155,7 +155,7 @@ class OperatorCore(CoreBase):
         found: Any
         match cast(Any, query):
             case FindSession(session_id=session_id):
-                found = await self._sight.found(session_id)
+                found = await self._sight.visible(session_id)
             case ListSessions() as listed:
                 found = await self._sight.sessions(listed)
             case SearchEvents() as searched:
@@ -185,7 +185,7 @@ class OperatorCore(CoreBase):
         self, session_id: str, *, after_seq: int = 0, before_seq: int = 0, limit: int = 10_000
     ) -> tuple[Event, ...]:
         """Read a session's stored events; see `Core.history`."""
-        found = await self._sight.found(session_id)
+        found = await self._sight.visible(session_id)
         events = await self._core.history(
             found.session_id, after_seq=after_seq, before_seq=before_seq, limit=limit
         )
@@ -208,10 +208,13 @@ class OperatorCore(CoreBase):
     async def events(self, *, after: int | None = None) -> AsyncIterator[AsyncIterator[Event]]:
         """Follow events; see `Core.events`. Raises when the operator may no longer use the core."""
         self.check_here()
-        async with self._core.events(after=after) as events, aclosing(self._seen(events)) as seen:
+        async with (
+            self._core.events(after=after) as events,
+            aclosing(self._visible(events)) as seen,
+        ):
             yield seen
 
-    async def _seen(self, events: AsyncIterator[Event]) -> AsyncGenerator[Event, None]:
+    async def _visible(self, events: AsyncIterator[Event]) -> AsyncGenerator[Event, None]:
         async for event in events:
             shown = (
                 event
@@ -226,7 +229,7 @@ class OperatorCore(CoreBase):
         """Follow streamed model output of visible sessions; see `Core.deltas`."""
         self.check_here()
         if session_id:
-            session_id = (await self._sight.found(session_id)).session_id
+            session_id = (await self._sight.visible(session_id)).session_id
         async with (
             self._core.deltas(session_id) as deltas,
             aclosing(self._seen_deltas(deltas)) as seen,

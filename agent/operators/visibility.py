@@ -96,7 +96,7 @@ class Visibility:
         # Whichever phone it is, it has all of the tags, so it has the one that counts.
         return bool(tags) and self.operator().may((Right.WATCH,), tags)
 
-    async def found(self, session_id: str) -> Session:
+    async def visible(self, session_id: str) -> Session:
         """Find a visible session. Raises the same UsageError as for an unknown one."""
         operator = self.operator()
         if operator.sees_all:
@@ -154,7 +154,7 @@ class Visibility:
     async def sees_session(self, session_id: str) -> bool:
         """Return whether a session's phone is visible to them."""
         try:
-            await self.found(session_id)
+            await self.visible(session_id)
         except UsageError:
             return False
         return True

@@ -60,7 +60,7 @@ def read_schema(text: str) -> dict[str, Any]:
         raise _refused(f"is not JSON ({one_line(str(error), 120)})") from error
     if not isinstance(raw, dict):
         raise _refused("is not a JSON object")
-    unfolded = _Unfolding(raw).whole()
+    unfolded = _Unfolding(raw).unfolded()
     _check_dialect(raw, unfolded)
     return unfolded
 
@@ -254,7 +254,7 @@ class _Unfolding:
         self._root = root
         self._nodes = 0
 
-    def whole(self) -> dict[str, Any]:
+    def unfolded(self) -> dict[str, Any]:
         made = self._unfold(self._root, "$", 0, ())
         if not isinstance(made, dict):
             raise _refused("is not a JSON object")

@@ -36,7 +36,7 @@ _ABORTED = {
 }
 
 
-def _whole(reason: str) -> str:
+def _as_sentence(reason: str) -> str:
     """Write a reason, which may be only the end of a sentence, as a sentence of its own."""
     # A serial or a package is not a word that begins with a capital.
     is_word = reason.partition(" ")[0].rstrip(";,").isalpha()
@@ -73,9 +73,9 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
         case protocol.TurnAborted(reason=reason):
             return Tone.WARNING, _ABORTED[reason], ""
         case protocol.SessionStateChanged(state=records.SessionState.FAILED, reason=reason):
-            return Tone.ERROR, _whole(reason) or "Failed.", ""
+            return Tone.ERROR, _as_sentence(reason) or "Failed.", ""
         case protocol.SessionStateChanged(state=records.SessionState.CANCELLED, reason=reason):
-            return Tone.WARNING, _whole(reason) or "Cancelled.", ""
+            return Tone.WARNING, _as_sentence(reason) or "Cancelled.", ""
         case protocol.WheelActed(said=said, outcome=outcome, detail=detail):
             tone = Tone.INFO if outcome is records.ActionOutcome.DONE else Tone.WARNING
             came = "" if outcome is records.ActionOutcome.DONE else f" ({outcome.value})"
@@ -83,11 +83,11 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
         case protocol.WheelHandedBack(note=note):
             return Tone.INFO, "The operator handed the wheel back.", note
         case protocol.SessionFlagsChanged(lost=lost, reason=reason):
-            return (Tone.WARNING if lost else Tone.INFO), _whole(reason), ""
+            return (Tone.WARNING if lost else Tone.INFO), _as_sentence(reason), ""
         case protocol.SessionContinued(after_step=step, reason=reason):
-            return Tone.INFO, _whole(reason) or f"Continued after step {step}.", ""
+            return Tone.INFO, _as_sentence(reason) or f"Continued after step {step}.", ""
         case protocol.SessionDeferred(state=records.SessionState.QUEUED, reason=reason):
-            return Tone.INFO, _whole(reason), ""
+            return Tone.INFO, _as_sentence(reason), ""
         case protocol.SessionDeferred(state=state):
             return Tone.INFO, f"It is {term(state)} once no client drives it.", ""
         case protocol.RouteGiven(origin=origin, actions=actions):

@@ -21,7 +21,7 @@ def memoize_last(work: Callable[[*Args], Answer]) -> Callable[[*Args], Answer]:
     kept: tuple[tuple[object, ...], Answer] | None = None
 
     @wraps(work)
-    def asked(*args: *Args) -> Answer:
+    def memoized(*args: *Args) -> Answer:
         nonlocal kept
         found = kept
         if found is not None and all(map(is_, found[0], args)):
@@ -30,4 +30,4 @@ def memoize_last(work: Callable[[*Args], Answer]) -> Callable[[*Args], Answer]:
         kept = args, answer
         return answer
 
-    return asked
+    return memoized

@@ -46,7 +46,7 @@ class CompactTask:
         )
         text = compacted_text(
             summary,
-            OperatorWords(session.goal, (event.msg for event in context.history)).said,
+            OperatorWords(session.goal, (event.msg for event in context.history)).texts,
             (*past.traces, *past.open_calls()),
         )
         await context.emit(HistoryCompacted(text=text, usage=usage))

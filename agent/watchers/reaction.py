@@ -38,7 +38,7 @@ def job_of(watcher: Watcher, match: Match, now_ms: int) -> JobCreate | None:
         written = one_line(msgspec.json.encode(arguments).decode(), _WORD_CHARS * 2)
         prompt = f"Call {reaction.tool} with {written}"
     elif reaction.prompt:
-        prompt = f"{filled(reaction.prompt, match.event)}\n\n{seen(match)}"
+        prompt = f"{filled(reaction.prompt, match.event)}\n\n{match_block(match)}"
     else:
         return None
     if watcher.session_target == MAIN and watcher.job_id:
@@ -73,7 +73,7 @@ def _filled_arguments(value: Any, event: Mapping[str, str]) -> Any:
             return value
 
 
-def seen(match: Match) -> str:
+def match_block(match: Match) -> str:
     """Write what was seen as a block of data."""
     lines = [f"{name}: {value}" for name, value in match.event.items()]
     block = clean("\n".join(lines), _SEEN_CHARS)

@@ -120,7 +120,7 @@ class Work(Protocol):
         """Return what comparing the log with what was done found."""
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     moment_s: float
     due_ms: float
     late_ms: float
@@ -168,7 +168,7 @@ async def offer(
     in_time = await _in_time(watch, asked)
     await work.rest()
     after = _Cost(server, hosts, watched)
-    seen = await _seen(consoles)
+    seen = await _lateness(consoles)
     took_s, starts = after.at_s - before.at_s, len(moments)
     return Measured(
         asked=starts,
@@ -228,7 +228,7 @@ async def consoles(
             await process.wait()
 
 
-async def _seen(consoles: Sequence[asyncio.subprocess.Process]) -> list[float]:
+async def _lateness(consoles: Sequence[asyncio.subprocess.Process]) -> list[float]:
     """End the consoles; returns how late each step was at each."""
     found: list[float] = []
     for process in consoles:
@@ -239,9 +239,9 @@ async def _seen(consoles: Sequence[asyncio.subprocess.Process]) -> list[float]:
     return found
 
 
-async def _ask(work: Work, moments: Sequence[float]) -> dict[str, _Asked]:
+async def _ask(work: Work, moments: Sequence[float]) -> dict[str, _Request]:
     """Ask for each session at its moment; returns what was asked for by its id."""
-    found: dict[str, _Asked] = {}
+    found: dict[str, _Request] = {}
     loop = asyncio.get_running_loop()
     began = loop.time() + 0.1
 
@@ -250,13 +250,13 @@ async def _ask(work: Work, moments: Sequence[float]) -> dict[str, _Asked]:
         late_ms = (loop.time() - began - at) * 1000
         # From when it was due: what waits for this process waits.
         due_ms = time.time() * 1000 - max(0.0, late_ms)
-        found[await work.ask(number)] = _Asked(at, due_ms, late_ms)
+        found[await work.ask(number)] = _Request(at, due_ms, late_ms)
 
     await asyncio.gather(*(ask(number, at) for number, at in enumerate(moments)))
     return found
 
 
-async def _in_time(watch: Watch, asked: Mapping[str, _Asked]) -> float:
+async def _in_time(watch: Watch, asked: Mapping[str, _Request]) -> float:
     last = max(one.due_ms for one in asked.values())
     await asyncio.sleep(max(0.0, 1.5 + last / 1000 - time.time()))
     return sum(ts <= last + 1000 for ts in watch.first_ms.values()) / len(asked)

@@ -109,7 +109,7 @@ async def _looking(store: SqliteStore) -> None:
         tape.state()
         return tape
 
-    async def whole() -> None:
+    async def read_all() -> None:
         tape = await ready()
         while not tape.is_whole:
             last = tape.events[-1].seq
@@ -119,7 +119,7 @@ async def _looking(store: SqliteStore) -> None:
     await _time(
         f"a session of {LONG_EVENTS:,} events ready to replay from its middle", ready, "100"
     )
-    await _time("the same, and the whole tape read", whole, "")
+    await _time("the same, and the whole tape read", read_all, "")
     await _time(
         "100 events before its middle",
         lambda: store.session_events("long", before_seq=middle, limit=100),

@@ -175,7 +175,7 @@ async def _environment(settings: Settings) -> tuple[ServerAddress, ...]:
     """
     from agent.devices.pool.pool_setup import ENVIRONMENT
 
-    found = await AdbServer(settings.data_dir / ENVIRONMENT / "adb").found()
+    found = await AdbServer(settings.data_dir / ENVIRONMENT / "adb").running_address()
     return () if found is None else (found,)
 
 

@@ -293,7 +293,7 @@ async def _own(
 
     fleets: list[AdbFleet | EmptyFleet] = []
 
-    def seen() -> tuple[DeviceInfo, ...]:
+    def devices() -> tuple[DeviceInfo, ...]:
         return fleets[0].devices() if fleets else ()
 
     gate = Gate()
@@ -307,7 +307,7 @@ async def _own(
         from agent.store.addresses import address
         from agent.store.postgres.host_store import own_part
 
-        fleets_store, peers = await _join(settings, seen, gate, labels, wires, stack)
+        fleets_store, peers = await _join(settings, devices, gate, labels, wires, stack)
         whole, store = fleets_store, own_part(fleets_store)
         told = fleet_store(fleets_store.identity, fleets_store.database, address(settings))
 
@@ -411,7 +411,7 @@ async def _own(
 
 async def _join(
     settings: Settings,
-    seen: Callable[[], tuple[DeviceInfo, ...]],
+    devices: Callable[[], tuple[DeviceInfo, ...]],
     gate: Gate,
     labels: tuple[str, ...],
     wires: list[str],
@@ -425,7 +425,7 @@ async def _join(
     from console.core.store_choice import open_fleet, own_version
 
     def listed() -> tuple[DeviceInfo, ...]:
-        return tuple(msgspec.structs.replace(one, serial=on_host(one.serial)) for one in seen())
+        return tuple(msgspec.structs.replace(one, serial=on_host(one.serial)) for one in devices())
 
     dsn = address(settings)
     store, is_guest = await stack.enter_async_context(open_fleet(settings))

@@ -178,7 +178,7 @@ class HttpApi:
                     "request", params, msgspec.Raw, OP_TIMEOUT_S + waits_s
                 )
 
-            return _json(bytes(await self._asked(request, call)))
+            return _json(bytes(await self._ask(request, call)))
 
         return answer
 
@@ -191,14 +191,14 @@ class HttpApi:
                     return (await line.caller.call(name, params, BlobReply)).data
                 return bytes(await line.caller.call(name, params, msgspec.Raw, LOOK_TIMEOUT_S))
 
-            found = await self._asked(request, call)
+            found = await self._ask(request, call)
             if LOOK_UPS[name] is bytes:
                 return _guarded(Response(found, media_type="application/octet-stream"))
             return _json(found)
 
         return answer
 
-    async def _asked(self, request: Request, call: Callable[[_Line], Awaitable[T]]) -> T:
+    async def _ask(self, request: Request, call: Callable[[_Line], Awaitable[T]]) -> T:
         """Ask the core for a client that may hang up meanwhile."""
         async with self._line(request) as (line, name):
             asked = asyncio.ensure_future(call(line))

@@ -98,13 +98,13 @@ async def _transcript(core: Core, _library: Library, session_id: str) -> Content
 
 
 async def _screen(core: Core, _library: Library, session_id: str) -> Content:
-    seen = await _seen(core, session_id)
+    seen = await _newest_observation(core, session_id)
     app = seen.foreground
     return Content(text=f"{app.package}/{app.activity}\n{seen.screen_text}".strip())
 
 
 async def _frame(core: Core, _library: Library, session_id: str) -> Content:
-    seen = await _seen(core, session_id)
+    seen = await _newest_observation(core, session_id)
     if seen.frame is None:
         raise UsageError("The session's last screen has no picture.", "Read its screen.")
     data = await core.blob(seen.frame.digest)
@@ -114,7 +114,7 @@ async def _frame(core: Core, _library: Library, session_id: str) -> Content:
     return Content(data=picture, media_type="image/jpeg")
 
 
-async def _seen(core: Core, session_id: str) -> Observation:
+async def _newest_observation(core: Core, session_id: str) -> Observation:
     seen = (await _view(core, session_id)).transcript.observation
     if seen is None:
         raise UsageError("The session has seen no screen yet.", "Read it once it has begun.")

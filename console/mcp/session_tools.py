@@ -153,7 +153,7 @@ async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> A
     said = session.latest_error or session.latest_result
     if said:
         lines.append(said)
-    lines += [_asked(one) for one in await _questions(connection, session.session_id)]
+    lines += [_question_text(one) for one in await _questions(connection, session.session_id)]
     return Answer(text="\n".join(lines))
 
 
@@ -167,7 +167,7 @@ async def _questions(connection: Connection, session_id: str) -> list[records.Qu
     return [one for one in questions if one.session_id == session_id]
 
 
-def _asked(question: records.Question) -> str:
+def _question_text(question: records.Question) -> str:
     whom = "The operator" if question.kind is records.QuestionKind.APPROVAL else "Somebody"
     options = ", ".join(one.shown for one in question.options)
     return f"{whom} is asked: {question.shown}" + (f" ({options})" if options else "")

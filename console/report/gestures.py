@@ -42,7 +42,9 @@ def _gesture(action: ActionView) -> Gesture | None:
         middle = at or Point(x=0.5, y=0.5)
         if towards is None:
             return None
-        return Gesture((_moved(middle, towards, -1), _moved(middle, towards, 1)), box, is_way=True)
+        return Gesture(
+            (_offset(middle, towards, -1), _offset(middle, towards, 1)), box, is_way=True
+        )
     if action.path:
         return Gesture(action.path, box, is_way=action.tool == "drag")
     if at is None:
@@ -51,7 +53,7 @@ def _gesture(action: ActionView) -> Gesture | None:
     return Gesture((at,), box, typed=typed)
 
 
-def _moved(at: Point, towards: tuple[int, int], by: int) -> Point:
+def _offset(at: Point, towards: tuple[int, int], by: int) -> Point:
     return Point(
         x=min(0.95, max(0.05, at.x + by * towards[0] * _REACH)),
         y=min(0.95, max(0.05, at.y + by * towards[1] * _REACH)),

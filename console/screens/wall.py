@@ -164,9 +164,9 @@ class WallScreen(ConsoleScreen):
         )
         wall = self.wall
         right: Parts = ()
-        if devices and len(wall.places.seen) < len(devices):
+        if devices and len(wall.places.visible) < len(devices):
             first = wall.places.before + 1
-            last = wall.places.before + len(wall.places.seen)
+            last = wall.places.before + len(wall.places.visible)
             right = ((f"{first}–{last} of {len(devices)} ↕ ", "$muted"),)
         width = max(1, self._heading.size.width)
         self._heading.show(spread(left, right, width) if known else ())

@@ -120,7 +120,7 @@ async def test_what_an_action_did_is_seen_while_frame_and_tree_are_being_kept() 
     assert seen.observation.frame is None
     assert not blobs.kept
     blobs.may_keep.set()
-    whole = (await seen.whole()).observation
+    whole = (await seen.when_stored()).observation
     assert whole.frame is not None
     assert {whole.frame.digest, whole.tree_digest} == {"digest-1", "digest-2"}
     assert len(blobs.kept) == 2
@@ -137,7 +137,7 @@ async def test_a_disk_that_keeps_nothing_is_told_of_to_whoever_wants_the_whole()
     phone = PaperPhone(lambda: [button("a", 0.4)])
     seen = await observations.observe(phone, None, acted=True)
     with pytest.raises(StoreError):
-        await seen.whole()
+        await seen.when_stored()
     with pytest.raises(StoreError):
         await observations.observe(phone, None)
 

@@ -244,7 +244,7 @@ class MemoryContext:
         return taken
 
     @property
-    def said(self) -> Sequence[str]:
+    def operator_texts(self) -> Sequence[str]:
         return OperatorWords("", (event.msg for event in self.events)).written
 
     def take_steering(self) -> tuple[Steering, ...]:

@@ -13,7 +13,7 @@ from agent.models.pilot.reading import read
 from agent.protocol import CommitmentCreate
 from agent.records import JobStatus, Origin, OriginKind, Usage, WatcherStatus
 from agent.watchers.matching import Match
-from agent.watchers.reaction import seen
+from agent.watchers.reaction import match_block
 from tests.fakes import FakeModel
 from tests.jobs.reviewing import settled
 from tests.watchers.conftest import MINUTE_MS, START_MS, Lookout
@@ -315,7 +315,8 @@ async def test_each_match_of_a_watcher_with_a_standing_session_goes_on_in_it(
 
 def test_the_pilot_reads_its_goal_from_the_prompt_and_not_from_what_was_seen() -> None:
     match = Match(what="x", digest="d", event={"title": "open Clock", "text": "## Installed apps"})
-    text = f"## Goal\nturn on Bluetooth\n\n{seen(match)}\n## Installed apps\n- Clock (com.clock)"
+    apps = "## Installed apps\n- Clock (com.clock)"
+    text = f"## Goal\nturn on Bluetooth\n\n{match_block(match)}\n{apps}"
     assert read((Message(role=Role.USER, kind=MessageKind.GOAL, text=text),)).goal == (
         "turn on Bluetooth"
     )

@@ -34,7 +34,7 @@ def test_the_cursor_keeps_its_phone_while_that_is_there(
     assert places.cursor == on if on in after else places.cursor in (*after, "")
     assert bool(places.cursor) == bool(after)
     if after:
-        assert places.cursor in {one.serial for one in places.seen}
+        assert places.cursor in {one.serial for one in places.visible}
 
 
 @given(SERIALS, SIZES, st.integers(0, 29))
@@ -78,7 +78,7 @@ def test_each_group_begins_a_row_and_every_phone_has_one_place(
     found: list[str] = []
     across = places.layout.across
     while True:
-        slots = places.seen_slots[:across]
+        slots = places.visible_slots[:across]
         assert slots[0] is not None
         assert len({one.group for one in slots if one is not None}) == 1
         assert places.begins_group(0) == (slots[0].serial.endswith("/p0"))

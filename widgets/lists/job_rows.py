@@ -157,7 +157,7 @@ def _below(lines: Sequence[str]) -> str:
 
 def _asks(job: Job, now_ms: int) -> Parts:
     """Return what a job wants reviewed, how long it waits, and where that is answered."""
-    waits = job_words.asked(job)
+    waits = job_words.pending_review(job)
     if waits is None:
         return ()
     left_ms = waits.until_ms - now_ms

@@ -18,7 +18,7 @@ from widgets.base import formatting
 from widgets.lists.session_rows import device_name
 
 
-class Asked(NamedTuple):
+class PendingReview(NamedTuple):
     """What a job waits for a person with."""
 
     what: str
@@ -221,12 +221,12 @@ def phase_words(phase: str) -> str:
     return REVIEW_PHASES.get(phase) or one_line(phase.replace("_", " "), 60)
 
 
-def asked(job: Job) -> Asked | None:
+def pending_review(job: Job) -> PendingReview | None:
     """Return what a job wants reviewed; None for one that waits for no review."""
     if job.status is not JobStatus.AWAITING_REVIEW:
         return None
     until_ms = job.pending_tool_request_json.get("expires_at", 0)
-    return Asked(
+    return PendingReview(
         one_line(str(job.pending_tool_request_json.get("summary", "")), 1000),
         until_ms if isinstance(until_ms, int) else 0,
         one_line(str(job.checkpoint_json.get("session_id", "")), 40),

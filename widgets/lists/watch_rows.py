@@ -36,7 +36,7 @@ def _watcher_status(one: Watcher, now_ms: int) -> tuple[str, str]:
     return f"{mark.glyph} {mark.word}", "$ask" if one.unread else mark.style
 
 
-def _found(one: Watcher, now_ms: int) -> tuple[str, str]:
+def _matches(one: Watcher, now_ms: int) -> tuple[str, str]:
     return str(one.fired_count or "·"), "$good" if one.fired_count else "$faint"
 
 
@@ -48,7 +48,7 @@ _WATCHER_COLUMNS: tuple[Column[Watcher], ...] = (
     Column("status", ((0, 11),), _watcher_status),
     Column("looks at", ((0, 14),), lambda one, now_ms: (_KINDS[one.type], "$foreground")),
     Column("every", ((_WIDE_FROM, 8),), lambda one, now_ms: (_every(one.schedule_json), "$muted")),
-    Column("found", ((_WIDE_FROM, 7),), _found),
+    Column("found", ((_WIDE_FROM, 7),), _matches),
     Column("fails", ((_WIDE_FROM, 6),), _fails),
 )
 

@@ -251,8 +251,8 @@ class FrameView(FaultIsolated, LiveCells):
         chosen, touch, path, elements = self._chosen, self._touch, self._path, self._elements
         if (part := self._part) != WHOLE:
             chosen = None if chosen is None else bounds_in_view(chosen, part)
-            touch = None if touch is None else _seen(in_view(touch, part))
-            path = [at for one in path if (at := _seen(in_view(one, part))) is not None]
+            touch = None if touch is None else _inside(in_view(touch, part))
+            path = [at for one in path if (at := _inside(in_view(one, part))) is not None]
             elements = [
                 replace(one, bounds=bounds)
                 for one in elements
@@ -290,7 +290,7 @@ class FrameView(FaultIsolated, LiveCells):
         return container.width
 
 
-def _seen(at: Point) -> Point | None:
+def _inside(at: Point) -> Point | None:
     """Return a place in the view; None where it is outside of it."""
     return at if 0.0 <= at.x <= 1.0 and 0.0 <= at.y <= 1.0 else None
 

@@ -352,7 +352,7 @@ class PhonePane(FaultIsolated, Vertical, can_focus=True):
         if not self.is_driven:
             if event.touch.is_swipe and self.zoom.factor > 1:
                 start, end = event.touch.start, event.touch.end
-                self.look_at(self.zoom.moved(start.x - end.x, start.y - end.y, self.frame.part))
+                self.look_at(self.zoom.shifted(start.x - end.x, start.y - end.y, self.frame.part))
                 self.post_message(self.Viewed())
             return
         if event.button in _CLICKS:

@@ -68,9 +68,9 @@ class Zoom(NamedTuple):
     def panned(self, across: float, down: float, seen: Bounds) -> Zoom:
         """Return the zoom moved by so many steps; it stops where the screen ends."""
         wide, high = seen.right - seen.left, seen.bottom - seen.top
-        return self.moved(across * _PAN * wide, down * _PAN * high, seen)
+        return self.shifted(across * _PAN * wide, down * _PAN * high, seen)
 
-    def moved(self, across: float, down: float, seen: Bounds) -> Zoom:
+    def shifted(self, across: float, down: float, seen: Bounds) -> Zoom:
         """Return the zoom moved by shares of the screen; it stops where the screen ends."""
         wide, high = seen.right - seen.left, seen.bottom - seen.top
         x = min(1.0 - wide / 2, max(wide / 2, (seen.left + seen.right) / 2 + across))

@@ -159,9 +159,9 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         hint = to_content(((self._hint(question), "$faint"),))
         if not width:
             # Not laid out yet: it is drawn again as soon as it has a width.
-            return Content("\n").join([title, *self._asked(question, _UNLAID)[0], hint])
+            return Content("\n").join([title, *self._question_lines(question, _UNLAID)[0], hint])
         above, below = title.wrap(width), hint.wrap(width)
-        asked, self._starts = self._asked(question, width)
+        asked, self._starts = self._question_lines(question, width)
         self._above = len(above)
         most = _MOST_ROWS if height >= _SHORT_ROWS else _MOST_ROWS_SHORT
         most = _MOST_ROWS_TALL if height >= _TALL_ROWS else most
@@ -177,7 +177,9 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
             lines.append(more.truncate(width, ellipsis=True))
         return Content("\n").join([*lines, *below])
 
-    def _asked(self, question: Question, width: int) -> tuple[list[Content], tuple[int, ...]]:
+    def _question_lines(
+        self, question: Question, width: int
+    ) -> tuple[list[Content], tuple[int, ...]]:
         """Return the lines of what is asked and of its options, and where each option begins.
 
         The words of an option stand under each other, beside its number; the last number is of the

@@ -31,14 +31,14 @@ class WallPlaces:
         return self.top_row * self.layout.across
 
     @property
-    def seen_slots(self) -> tuple[Tile | None, ...]:
+    def visible_slots(self) -> tuple[Tile | None, ...]:
         """The places that are seen, some without a tile."""
         return self._slots[self.first : self.first + self.layout.capacity]
 
     @property
-    def seen(self) -> tuple[Tile, ...]:
+    def visible(self) -> tuple[Tile, ...]:
         """The tiles that are seen, in order."""
-        return tuple(tile for tile in self.seen_slots if tile is not None)
+        return tuple(tile for tile in self.visible_slots if tile is not None)
 
     @property
     def before(self) -> int:
@@ -128,7 +128,7 @@ class WallPlaces:
     def boxes(self) -> dict[str, tuple[Tile, Region]]:
         """Return where the picture of each phone that is seen belongs, by serial."""
         layout, found = self.layout, {}
-        for at, tile in enumerate(self.seen_slots):
+        for at, tile in enumerate(self.visible_slots):
             if tile is None:
                 continue
             spot = layout.spot(at)
@@ -139,7 +139,7 @@ class WallPlaces:
     def text_rows(self, *serials: str) -> set[int]:
         """Return the lines of the wall that hold text of these phones."""
         rows: set[int] = set()
-        for at, tile in enumerate(self.seen_slots):
+        for at, tile in enumerate(self.visible_slots):
             if tile is not None and tile.serial in serials:
                 top = self.layout.spot(at).row
                 foot = top + HEAD_ROWS + self.layout.picture_rows

@@ -86,7 +86,7 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
             return {}
         box = (self.places.layout.columns, self.places.layout.picture_rows)
         blocks = self.blocks
-        return {tile.serial: size_px(box, tile.proportions, blocks) for tile in self.places.seen}
+        return {tile.serial: size_px(box, tile.proportions, blocks) for tile in self.places.visible}
 
     # --- what is shown ----------
 
@@ -302,7 +302,7 @@ class WallView(FaultIsolated, LiveCells, can_focus=True):
         """Return a line of text of a row of tiles, the heading of its group being the first."""
         places, width = self.places, self.size.width
         across = places.layout.across
-        beside = places.seen_slots[row * across : (row + 1) * across]
+        beside = places.visible_slots[row * across : (row + 1) * across]
         number -= places.layout.group_rows
         if number >= 0 or not beside or beside[0] is None:
             return row_strip(

@@ -247,7 +247,7 @@ class AdbServer:
                 if await asyncio.to_thread(self._read_record) == record:
                     await asyncio.to_thread(self._path.unlink, missing_ok=True)
 
-    async def found(self) -> ServerAddress | None:
+    async def running_address(self) -> ServerAddress | None:
         """Return the address of ours if it runs and answers; nothing is started."""
         record = self._record or await asyncio.to_thread(self._read_record)
         if record is None or not is_running(record.pid, record.start_mark):

@@ -166,7 +166,7 @@ class DeviceRegistry:
                 self.set_state(entry, DeviceState.GONE, str(error))
 
     def _apply_row(self, place: Place, row: DeviceRow) -> None:
-        entry = self._at(place) or self._moved(place)
+        entry = self._at(place) or self._find_moved(place)
         if entry is None and self._may_be_known(place, row):
             newcomer = self._newcomers.get(place)
             if newcomer is None:
@@ -215,7 +215,7 @@ class DeviceRegistry:
         there = (one for one in self._entries.values() if one.place == place and not one.displaced)
         return next(there, None)
 
-    def _moved(self, place: Place) -> DeviceEntry | None:
+    def _find_moved(self, place: Place) -> DeviceEntry | None:
         """Find the device that has left the place where it was listed under this serial."""
         entry = self._entries.get(at_host(self._host, place.serial))
         if entry is None or entry.info.state is not DeviceState.GONE:

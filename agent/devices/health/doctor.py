@@ -51,7 +51,7 @@ async def examine(
     Args:
         addresses: of the adb servers that are watched, all of them.
     """
-    own = await AdbServer(data_dir / "adb", adb_setting=adb_setting).found()
+    own = await AdbServer(data_dir / "adb", adb_setting=adb_setting).running_address()
     return (
         _examine_python(),
         await _examine_binary(adb_setting),

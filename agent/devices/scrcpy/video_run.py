@@ -146,7 +146,7 @@ class VideoRun:
         if self._pictures.size is None:
             raise self._why()
         arrived_ms = self._arrived_ms
-        size, data = await self._pictures.whole()
+        size, data = await self._pictures.as_png()
         frame = Frame(
             digest=hashlib.sha256(data).hexdigest(),
             width_px=size[0],

@@ -256,7 +256,7 @@ def _found_again(
         if len(same_keys) < len(resolved.keys):
             return None
         found = replace(resolved, keys=same_keys)
-    elif isinstance(resolved.action, PhoneTool) and _moved(
+    elif isinstance(resolved.action, PhoneTool) and _has_moved(
         resolved, resolved.action.anchor, before, now
     ):
         return None
@@ -282,7 +282,9 @@ def _found_again(
     return found
 
 
-def _moved(resolved: ResolvedAction, anchor: Anchor, before: Observation, now: Observation) -> bool:
+def _has_moved(
+    resolved: ResolvedAction, anchor: Anchor, before: Observation, now: Observation
+) -> bool:
     """Return whether something else lies where a gesture touches, or has the focus."""
     if anchor is Anchor.NOTHING:
         return False

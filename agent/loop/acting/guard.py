@@ -156,7 +156,7 @@ class Guard:
     @property
     def _operator_text(self) -> str:
         """All that the operator said, the newest first: a bounded reader loses the oldest."""
-        return "\n".join(reversed(self.context.said))
+        return "\n".join(reversed(self.context.operator_texts))
 
     @property
     def flow(self) -> Flow:

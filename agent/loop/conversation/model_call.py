@@ -108,7 +108,7 @@ async def think(
         context.put_blob(_encoder.encode(kept), "application/json"), name="prompt to the store"
     )
     try:
-        reply, limit = await _whole(context, request, sleep=sleep, random=random)
+        reply, limit = await _complete_reply(context, request, sleep=sleep, random=random)
     except BaseException:
         # Awaited, so that a failure of its own is not left unseen.
         await asyncio.gather(storing, return_exceptions=True)
@@ -129,7 +129,7 @@ async def think(
     )
 
 
-async def _whole(
+async def _complete_reply(
     context: TaskContext, request: ModelRequest, *, sleep: Sleep, random: Callable[[], float]
 ) -> tuple[ModelReply, int]:
     """Ask; once more with twice the room where the answer was cut off before its call was whole."""

@@ -31,7 +31,7 @@ class OperatorWords:
             self.fold(msg)
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """What was asked for, said and answered, each once; an answer with its question."""
         return tuple(dict.fromkeys(map(operator_text, self._said.values())))
 

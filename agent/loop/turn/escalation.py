@@ -82,7 +82,7 @@ class Escalation:
             return TurnEnd(completed=False, message=f"Stopped: {_STUCK}.")
         message_id = f"m-{token_hex(6)}"
         # The turn has heard the answer already, if it is in the operator's own words.
-        speaker = Speaker.OPERATOR if answer in self.context.said else Speaker.MODEL
+        speaker = Speaker.OPERATOR if answer in self.context.operator_texts else Speaker.MODEL
         await self.ledger.tell(
             UserMessage(text=answer, message_id=message_id, speaker=speaker, steer=True)
         )

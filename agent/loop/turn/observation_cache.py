@@ -92,7 +92,7 @@ class ObservationCache:
         memory = self.ledger.memory
         seen, self._waiting = self._waiting, None
         if seen is not None:
-            seen = await seen.whole()
+            seen = await seen.when_stored()
         if seen is not None and (
             self.seconds() - self._held_at > self.pace.stale_s
             or seen.observation.ended_ms <= self.context.disturbed_ms

@@ -55,7 +55,9 @@ def objection(shown: Sequence[Evidence], past: ClaimHistory, *, is_same: bool) -
         tells = _is_relevant if past.effects else shows_state
         telling = [one for one in shown if tells(one, past)]
         steps = {one.step for one in telling}
-        shown = [one for one in shown if one in telling or _came_of_payment(one, steps, past)]
+        shown = [
+            one for one in shown if one in telling or _appeared_after_payment(one, steps, past)
+        ]
         if not shown:
             return NOT_OF_GOAL
     strict = is_same and not asks_to_remove(past.goal)
@@ -99,7 +101,7 @@ def _is_relevant(evidence: Evidence, past: ClaimHistory) -> bool:
     )
 
 
-def _came_of_payment(evidence: Evidence, steps: set[int], past: ClaimHistory) -> bool:
+def _appeared_after_payment(evidence: Evidence, steps: set[int], past: ClaimHistory) -> bool:
     """Return whether words came after an approved payment, on a screen that names the goal too.
 
     Args:

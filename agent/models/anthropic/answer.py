@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agent.models.anthropic.request import THINKING
 from agent.models.model import FinishReason, ModelReply
-from agent.models.wires.bodies import EVENT_STREAM, media_type, whole
+from agent.models.wires.bodies import EVENT_STREAM, media_type, read_object
 from agent.models.wires.failures import Failures
 from agent.models.wires.foreign import count_of, listed, name_text, words
 from agent.models.wires.gathering import Gathering
@@ -178,7 +178,7 @@ async def read_answer(
         anthropic.APIError: the endpoint said what went wrong, or was silent.
     """
     answer = Answer(Gathering(failures, on_text))
-    message = await whole(stream.response, failures)
+    message = await read_object(stream.response, failures)
     if message is not None:
         if not isinstance(message.get("content"), list):
             raise failures.not_the_wire("JSON", "message")

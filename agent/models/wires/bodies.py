@@ -10,7 +10,7 @@ EVENT_STREAM = "text/event-stream"
 _EVENT_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
-async def whole(response: Any, failures: Failures) -> dict[str, Any] | None:
+async def read_object(response: Any, failures: Failures) -> dict[str, Any] | None:
     """Read an answer that is one JSON object though a stream was asked for; None of a stream.
 
     Raises:

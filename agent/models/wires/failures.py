@@ -160,7 +160,7 @@ class Failures:
                     retryable=True,
                 )
 
-    def moved(self, url: str) -> ModelError:
+    def redirected(self, url: str) -> ModelError:
         """Return the error for an endpoint that redirects calls to another host: not followed."""
         parts = urlsplit(url)
         return ModelError(

@@ -41,7 +41,7 @@ def guarded(base_url: str, failures: Failures) -> Any:
 
     async def refuse_redirect(request: Any) -> None:
         if not _is_same(base_url, str(request.url)):
-            raise failures.moved(str(request.url))
+            raise failures.redirected(str(request.url))
 
     async def bound(response: Any) -> None:
         _bound(response, failures)

@@ -39,7 +39,7 @@ class Attaching:
             UsageError: there is no such session.
             WrongStateError: it is settled and cannot be driven.
         """
-        async with self._operations.whole(op.session_id, ends_review_turns=op.drive) as (
+        async with self._operations.locked_tree(op.session_id, ends_review_turns=op.drive) as (
             top,
             children,
         ):
@@ -111,12 +111,15 @@ class Attaching:
                 await self._operations.cancel(live.session_id, reason=_GONE)
                 continue
             if live.record.held:
-                async with self._operations.whole(live.session_id) as (top, children):
+                async with self._operations.locked_tree(live.session_id) as (top, children):
                     await self._let_go(top, children)
 
     async def _detach(self, session_id: str, client: ClientInfo, submission_id: str) -> None:
         drove = self._clients.driver_of(session_id) == client
-        async with self._operations.whole(session_id, ends_review_turns=drove) as (top, children):
+        async with self._operations.locked_tree(session_id, ends_review_turns=drove) as (
+            top,
+            children,
+        ):
             self._clients.detach(session_id, client.client_id)
             await self._let_go(top, children, submission_id)
 

@@ -160,7 +160,7 @@ class Operations:
             UsageError: it has no goal, and no prompt came with the op.
             WrongStateError: it is not a draft, or another client drives it.
         """
-        async with self.whole(op.session_id, by=by) as (top, children):
+        async with self.locked_tree(op.session_id, by=by) as (top, children):
             said = self._read(top, op.prompt, "The prompt", op.let_through) if op.prompt else None
             await self.check_parent(top)
             if top.record.state is not SessionState.CREATED:
@@ -213,7 +213,7 @@ class Operations:
             WrongStateError: the session is settled and must be resumed, or another client drives
                 it.
         """
-        async with self.whole(session_id, ends_review_turns=True, by=by) as (top, children):
+        async with self.locked_tree(session_id, ends_review_turns=True, by=by) as (top, children):
             check_unsettled(top)
             await self.check_parent(top)
             said = self._read(top, text, "The message", let_through)
@@ -305,7 +305,7 @@ class Operations:
 
     async def pause(self, session_id: str, submission_id: str = "") -> None:
         """Hold turns before their next step. Raises WrongStateError if none is open."""
-        async with self.whole(session_id) as (top, children):
+        async with self.locked_tree(session_id) as (top, children):
             held = [live for live in (top, *children) if live.is_at_work]
             if not held:
                 raise WrongStateError(
@@ -347,7 +347,7 @@ class Operations:
         while True:
             settled = parent is not None and parent.record.state.is_terminal
             tree = live.record.parent_id if settled else live.session_id
-            async with self.whole(tree, ends_review_turns=True) as (top, children):
+            async with self.locked_tree(tree, ends_review_turns=True) as (top, children):
                 if parent is not None and parent.record.state.is_terminal is not settled:
                     continue  # It was rolled up meanwhile.
                 if top is not live:
@@ -442,7 +442,7 @@ class Operations:
             UsageError: there is no such session, or the prompt is empty.
             WrongStateError: it has not ended.
         """
-        async with self.whole(session_id, ends_review_turns=True) as (top, children):
+        async with self.locked_tree(session_id, ends_review_turns=True) as (top, children):
             own = redact_secrets(said)
             read = self._read(top, prompt, "The prompt", let_through)
             if not top.record.state.is_terminal or top.turn is not None:
@@ -495,13 +495,13 @@ class Operations:
         return (message, *superseded, *sent)
 
     @asynccontextmanager
-    async def whole(
+    async def locked_tree(
         self, session_id: str, *, ends_review_turns: bool = False, by: ClientInfo | None = None
     ) -> AsyncIterator[tuple[LiveSession, tuple[LiveSession, ...]]]:
         """Lock a session, its children and its parent for the length of the block.
 
         Args:
-            ends_studies: first end the turns that only review one of them, because it is to
+            ends_review_turns: first end the turns that only review one of them, because it is to
                 continue.
             by: the client that must be the driver, if there is one; None for the core itself.
         """

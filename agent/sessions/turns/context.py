@@ -311,7 +311,7 @@ class TurnContext:
         return taken
 
     @property
-    def said(self) -> Sequence[str]:
+    def operator_texts(self) -> Sequence[str]:
         return self._turn.said
 
     @property

@@ -274,9 +274,9 @@ class EventLedger:
                     raise WrongStateError(f"Question {question.question_id} has ended already.")
                 self.questions[question.question_id] = QuestionHead(question, True)
             case protocol.QuestionAnswered(question_id=question_id):
-                self.questions[question_id] = QuestionHead(self._asked(question_id), False)
+                self.questions[question_id] = QuestionHead(self._open_question(question_id), False)
             case protocol.ApprovalGiven(question_id=question_id, yes_by=yes_by):
-                given = replace(self._asked(question_id), yes_by=yes_by)
+                given = replace(self._open_question(question_id), yes_by=yes_by)
                 self.questions[question_id] = QuestionHead(given, True)
             case protocol.QuestionClosed(question_id=question_id):
                 known = self.questions.get(question_id)
@@ -286,7 +286,7 @@ class EventLedger:
             case _:
                 pass
 
-    def _asked(self, question_id: str) -> Question:
+    def _open_question(self, question_id: str) -> Question:
         known = self.questions.get(question_id)
         if known is None:
             raise UsageError(f"There is no question {question_id}.")

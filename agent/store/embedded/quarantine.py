@@ -46,7 +46,7 @@ def quarantine(directory: Path, *, fleet_store: str = "") -> Path:
         ]
         if not files:
             raise UsageError(f"There is no database in {directory}.")
-        return _moved(directory, files, Mark(store=fleet_store, is_fleet=bool(fleet_store)))
+        return _move_aside(directory, files, Mark(store=fleet_store, is_fleet=bool(fleet_store)))
     finally:
         lock.release()
 
@@ -69,7 +69,7 @@ def reset(directory: Path) -> Path:
         files = [path for path in found if path.exists()]
         if not files:
             raise UsageError(f"There is no part of a store in {directory}.")
-        return _moved(directory, files, Mark())
+        return _move_aside(directory, files, Mark())
     finally:
         lock.release()
 
@@ -109,7 +109,7 @@ async def adopt(directory: Path) -> tuple[str, ...]:
         lock.release()
 
 
-def _moved(directory: Path, files: Sequence[Path], mark: Mark) -> Path:
+def _move_aside(directory: Path, files: Sequence[Path], mark: Mark) -> Path:
     """Move files into a new directory, and write the mark that the next start finds."""
     aside = directory / f"quarantine-{time.strftime('%Y%m%dT%H%M%S')}-{time.time_ns() % 10**9}"
     try:

@@ -94,7 +94,7 @@ async def reached(
             addresses.append(await reach(address, adb_setting=settings.adb.path))
         except AdbError as error:
             failure = error
-    own = await Phones(settings).server.found()
+    own = await Phones(settings).server.running_address()
     if own is not None and own not in addresses:
         addresses.append(own)
     if not addresses and failure is not None:

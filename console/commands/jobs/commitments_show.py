@@ -29,7 +29,7 @@ def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
     """Show a commitment: promise, due time and source."""
 
     async def work(records: "Records") -> ExitCode:
-        found = await _found(records, commitment_id)
+        found = await _find(records, commitment_id)
         if found is None:
             raise UsageError(
                 f"There is no commitment {commitment_id}.",
@@ -43,7 +43,7 @@ def show(ctx: click.Context, commitment_id: int, as_json: bool) -> None:
     end(run_with_records(ctx, work))
 
 
-async def _found(records: "Records", commitment_id: int) -> Commitment | None:
+async def _find(records: "Records", commitment_id: int) -> Commitment | None:
     from console.core.stored_core import StoredRecords, owner
 
     if isinstance(records, StoredRecords):

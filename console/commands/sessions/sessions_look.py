@@ -149,7 +149,7 @@ def _print_session_json(
     from agent.codex_bridge.session_object import timeline
 
     children = _children(session, overview)
-    asked = _asked(session, children, overview)
+    asked = _open_questions(session, children, overview)
     plain.print_json(
         {
             **_object(records, session, overview),
@@ -183,7 +183,9 @@ def _children(session: Session, overview: Overview) -> list[Session]:
     return [one for one in reversed(overview.sessions) if one.parent_id == session.session_id]
 
 
-def _asked(session: Session, children: list[Session], overview: Overview) -> list[Question]:
+def _open_questions(
+    session: Session, children: list[Session], overview: Overview
+) -> list[Question]:
     """List what a session and its children ask."""
     tree = {session.session_id, *(child.session_id for child in children)}
     return [question for question in overview.questions if question.session_id in tree]
@@ -249,7 +251,7 @@ def _print_session(
             f" ({known})" if known else ""
         )
         lines.append(f"child     {child.session_id}  {state_of}  {child.serial or '-'}  {goal}")
-    for question in _asked(session, children, overview):
+    for question in _open_questions(session, children, overview):
         until_ms = question.deadline_ms
         said = clean(question.shown, 2000).strip().splitlines()
         if question.session_id != session.session_id:

@@ -148,7 +148,7 @@ class HeaderFooter(Controller):
         if right and right[-1] is phones:
             pressable[-1] = "screen.wall"
         self._screen.query_one("#header", ActionLine).show_pressable(
-            parts, _seen(pressable, parts, len(right))
+            parts, _fitting(pressable, parts, len(right))
         )
 
     def show_footer(self) -> None:
@@ -173,7 +173,7 @@ class HeaderFooter(Controller):
         pressable = {} if armed else _keys_by_part(keys, 1, len(told))
         pressable |= _keys_by_part(fixed, 0, -len(fixed))
         self._screen.query_one("#footer", ActionLine).show_pressable(
-            parts, _seen(pressable, parts, len(fixed))
+            parts, _fitting(pressable, parts, len(fixed))
         )
 
     def on_text_selected(self, _event: TextSelected) -> None:
@@ -302,7 +302,7 @@ def _keys_by_part(parts: Parts, first: int, offset: int) -> dict[int, str]:
     return found
 
 
-def _seen(names: dict[int, str], parts: Parts, at_end: int) -> dict[int, str]:
+def _fitting(names: dict[int, str], parts: Parts, at_end: int) -> dict[int, str]:
     """Leave out what a narrow line has no room for: parts from the left that were cut off."""
     kept = len(parts) - at_end - 1
     return {at: name for at, name in names.items() if at < kept}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _KEPT = 20  # Acts that can be taken back.
 
 
-class _Asked(NamedTuple):
+class _RunningPlan(NamedTuple):
     done: asyncio.Future[Plan]  # What was done of it; the act is under way until it is known.
     before: State  # The picture when the act was planned.
 
@@ -32,7 +32,7 @@ class BatchRunner(Controller):
 
     def __init__(self, deck: "BaseDeck") -> None:
         self._deck = deck
-        self._asked: list[_Asked] = []
+        self._asked: list[_RunningPlan] = []
 
     def can(self, action_id: str) -> bool:
         return bool(self._asked)
@@ -48,7 +48,7 @@ class BatchRunner(Controller):
         if not plan.steps:
             app.say(result_words(plan, ()) if plan.skipped else "There is nothing to do.")
             return
-        asked = _Asked(asyncio.get_running_loop().create_future(), app.bridge.state)
+        asked = _RunningPlan(asyncio.get_running_loop().create_future(), app.bridge.state)
         if not undoes:
             self._asked = [*self._asked, asked][-_KEPT:]
         outcomes = [app.ops.attempt(step.op) for step in plan.steps]

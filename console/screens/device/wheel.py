@@ -247,7 +247,7 @@ class WheelController(Controller):
                 serial, gesture = self._gestures.pop(0)
                 try:
                     if isinstance(gesture, PressElement):
-                        found = await self._found(serial, gesture.element)
+                        found = await self._tap_on(serial, gesture.element)
                         if found is None:
                             label = one_line(gesture.element.label, 60)
                             self._place.ops.say(
@@ -268,7 +268,7 @@ class WheelController(Controller):
             self._driving = None
             driven.set()
 
-    async def _found(self, serial: str, element: Element) -> protocol.WheelTap | None:
+    async def _tap_on(self, serial: str, element: Element) -> protocol.WheelTap | None:
         """Return the tap on an element of the screen as it is now; None where it is gone."""
         look = (await self._place.ops.core.request(protocol.DeviceLook(serial=serial))).look
         same = [one for one in look.elements if one.key == element.key] if look else []

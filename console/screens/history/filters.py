@@ -42,7 +42,7 @@ class Filter(NamedTuple):
         """
         return all(_holds(fact, value, session, phone, now_ms) for fact, value in self.facts)
 
-    def asked(self, names: Mapping[str, str], now_ms: int) -> dict[str, Any]:
+    def query(self, names: Mapping[str, str], now_ms: int) -> dict[str, Any]:
         """Return the facts as `ListSessions` and `SearchEvents` have them.
 
         Args:

@@ -91,7 +91,7 @@ class StoredSessions:
                 wanted = self.filter
                 before = "" if self.is_behind else self._last
                 page = await self._app.core.look_up(
-                    ListSessions(limit=PAGE, before=before, **self._asked(wanted))
+                    ListSessions(limit=PAGE, before=before, **self._query(wanted))
                 )
                 if self.filter.facts == wanted.facts:
                     break
@@ -111,9 +111,9 @@ class StoredSessions:
             self.read_page()
         self._changed()
 
-    def _asked(self, wanted: Filter) -> dict[str, Any]:
+    def _query(self, wanted: Filter) -> dict[str, Any]:
         names = device_names(self._app.bridge.state.devices)
-        return wanted.asked(names, self._app.now_ms())
+        return wanted.query(names, self._app.now_ms())
 
     async def _search(self) -> None:
         """Search for the newest wish until there is no newer one."""
@@ -129,7 +129,7 @@ class StoredSessions:
 
     async def _search_for(self, wanted: Filter) -> None:
         core = self._app.core
-        query = SearchEvents(query=_typed(wanted.words), limit=MOST_HITS, **self._asked(wanted))
+        query = SearchEvents(query=_typed(wanted.words), limit=MOST_HITS, **self._query(wanted))
         try:
             hits = await core.look_up(query)
         except UsageError as error:

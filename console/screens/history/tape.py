@@ -102,7 +102,7 @@ class TapeController(Controller):
         line = place.show_tape(tape.position, len(tape.events), signs)
         place.show((*line, ("\n", ""), *spread(left, right, width)))
 
-    def _moved(self) -> None:
+    def _show_place(self) -> None:
         if self.playback is not None:
             self._played_ms = self.playback.played_ms
         self._screen.refresh_all()
@@ -154,27 +154,27 @@ class TapeController(Controller):
         self.hold()
         if self.playback is not None:
             self.playback.step(steps)
-        self._moved()
+        self._show_place()
 
     def on_scrubber_moved(self, event: Scrubber.Moved) -> None:
         """Go to the place that the mouse pressed."""
         self.hold()
         if self.playback is not None:
             self.playback.go_to(event.position)
-        self._moved()
+        self._show_place()
 
     def do_replay_start(self) -> None:
         """Go to the beginning."""
         self.hold()
         if self.playback is not None:
             self.playback.go_to(0)
-        self._moved()
+        self._show_place()
 
     def do_replay_end(self) -> None:
         self.hold()
         if self.playback is not None:
             self.playback.go_to_end()
-        self._moved()
+        self._show_place()
 
     def do_replay_faster(self) -> None:
         """Double the speed."""

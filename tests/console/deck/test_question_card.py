@@ -105,7 +105,7 @@ def test_the_words_of_a_long_option_stand_beside_its_number() -> None:
             records.QuestionOption(label="Nobody", description="Leave it."),
         ),
     )
-    lines, starts = QuestionCard()._asked(question, 40)
+    lines, starts = QuestionCard()._question_lines(question, 40)
     written = [line.plain for line in lines]
     assert [written[at][:4] for at in starts[:-1]] == [" 1  ", " 2  "]
     assert starts[1] > starts[0] + 1, "the first takes several lines"

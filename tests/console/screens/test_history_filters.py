@@ -210,6 +210,6 @@ def test_the_store_is_asked_for_no_fewer_sessions_than_fit(
         serial=serial, created_ms=day * DAY_MS, state=state, kept=kept, tags=("x",), model="GPT"
     )
     wanted, now_ms = parse_filter(" ".join(facts)), 10 * DAY_MS
-    asked = ListSessions(**wanted.asked({serial: name} if serial else {}, now_ms)).wanted
+    asked = ListSessions(**wanted.query({serial: name} if serial else {}, now_ms)).wanted
     if wanted.holds(one, name if serial else "", now_ms):
         assert asked.holds(one)

@@ -124,13 +124,13 @@ async def test_sixty_four_phones_are_paged_and_only_those_that_are_seen_are_foll
     core = many(64)
     async with console(core=core, play=nothing, size=(120, 40)) as seat:
         wall = await open_wall(seat)
-        seen = len(wall.places.seen)
+        seen = len(wall.places.visible)
         assert 12 <= seen < 64
         await seat.until(lambda: core.frames_open == seen, "as many streams as tiles")
         await seat.see(f"1–{seen} of 64")
         await seat.press("G")
-        await seat.until(lambda: wall.places.seen[-1].serial == "wall-63", "the end")
-        last = {tile.serial for tile in wall.places.seen}
+        await seat.until(lambda: wall.places.visible[-1].serial == "wall-63", "the end")
+        last = {tile.serial for tile in wall.places.visible}
         await seat.until(lambda: seat.app.wall_feeds.followed == last, "the last ones followed")
         await seat.until(lambda: core.frames_open == len(last), "and no others")
         await seat.press("1")
@@ -161,7 +161,7 @@ async def test_it_fits_every_size_and_a_hostile_name_does_not_break_a_line(conso
     for size in ((60, 20), (100, 30), (40, 12)):
         async with console(core=core, play=nothing, size=size) as seat:
             wall = await open_wall(seat)
-            await seat.until(lambda: core.frames_open == len(wall.places.seen), "frames")  # noqa: B023
+            await seat.until(lambda: core.frames_open == len(wall.places.visible), "frames")  # noqa: B023
             await seat.see("● live")
             strips = seat.app.screen._compositor.render_strips()
             assert {strip.cell_length for strip in strips} == {size[0]}

@@ -85,7 +85,7 @@ async def test_the_process_gives_the_pictures_that_threads_give(process: DecodeP
             here.awaits_key,
         )
     assert there.pictures == 12
-    assert await there.whole() == await here.whole()
+    assert await there.as_png() == await here.as_png()
     small = ((10, 22),)
     assert await there.scaled(small) == await here.scaled(small)
 
@@ -131,8 +131,8 @@ async def test_what_one_stream_may_not_ask_leaves_the_others_alone(process: Deco
     good, empty = process.pictures("good"), process.pictures("empty")
     await decode(good, stream(2))
     with pytest.raises(DeviceError, match="no picture yet"):
-        await empty.whole()
-    assert (await good.whole())[0] == SIZE
+        await empty.as_png()
+    assert (await good.as_png())[0] == SIZE
 
 
 async def test_who_gave_up_waiting_for_a_whole_picture_holds_up_nobody(
@@ -141,11 +141,11 @@ async def test_who_gave_up_waiting_for_a_whole_picture_holds_up_nobody(
     pictures = process.pictures("phone")
     await decode(pictures, stream(2))
     for _ in range(200):
-        asking = asyncio.ensure_future(pictures.whole())
+        asking = asyncio.ensure_future(pictures.as_png())
         await asyncio.sleep(0)
         asking.cancel()
         await asyncio.wait({asking})
-    assert (await pictures.whole())[0] == SIZE
+    assert (await pictures.as_png())[0] == SIZE
     assert not running(process)._calls, "each was answered, though nobody listened any more"
 
 
@@ -201,7 +201,7 @@ async def test_a_process_that_hangs_is_ended(
     link, pictures = running(process), process.pictures("phone")
     os.kill(link.pid, signal.SIGSTOP)
     with pytest.raises(DecoderLostError, match="had not answered"):
-        await pictures.whole()
+        await pictures.as_png()
     await pictures.renew()
     assert running(process).pid != link.pid
 

@@ -46,7 +46,7 @@ def state_of(question: records.Question) -> State:
 
 
 def card(question: records.Question) -> str:
-    lines, _ = QuestionCard()._asked(question, 80)
+    lines, _ = QuestionCard()._question_lines(question, 80)
     return "\n".join(line.plain for line in lines)
 
 

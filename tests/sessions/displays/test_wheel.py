@@ -88,7 +88,7 @@ async def test_a_model_is_told_once_of_all_that_was_done_since_it_was_told_last(
         await context.checkpoint()
         taken = context.take_steering()
         heard.append([hint.text for hint in taken])
-        said.extend(context.said)
+        said.extend(context.operator_texts)
         return "done"
 
     async def press(button: str, note: str = "") -> None:
@@ -119,7 +119,7 @@ async def test_a_model_is_told_once_of_all_that_was_done_since_it_was_told_last(
     # The notes are the operator's words, and what Switchboard tells is not.
     assert set(said) == {"go", "one\ntwo"}
     assert OperatorWords("", msgs).written == ("go", "one\ntwo")
-    assert OperatorWords("", msgs).said == ("go", "one\ntwo")
+    assert OperatorWords("", msgs).texts == ("go", "one\ntwo")
 
 
 async def test_a_hint_of_the_wheel_that_was_taken_back_is_not_told_again(tmp_path: Path) -> None:

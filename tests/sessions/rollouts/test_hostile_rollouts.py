@@ -131,7 +131,7 @@ async def test_nobody_drives_an_imported_session_and_it_asks_as_those_that_begin
         words = OperatorWords("", await stage.msgs(reply.session_id))
     assert own.state is COMPLETED
     # What a file says that the operator said allows nothing.
-    assert "open example.org" in words.said and words.written == ()
+    assert "open example.org" in words.texts and words.written == ()
     assert not own.has_operators_goal
     assert own.autonomy is records.Autonomy.ASK_BEFORE_ACTION
     assert (own.driver, own.paused, own.held, own.lost) == ("", False, False, False)

@@ -54,7 +54,7 @@ async def test_a_child_sees_what_its_parents_goal_speaks_of(stage: Stage) -> Non
 
     async def part(context: TaskContext) -> str:
         read.append(redact(NUMBER))
-        assert "find the phone number of Hiro" in context.said
+        assert "find the phone number of Hiro" in context.operator_texts
         return "done"
 
     stage.parts["look at Hiro"] = part
@@ -97,7 +97,7 @@ def test_what_was_changed_counts_as_it_is_now_and_what_was_taken_back_does_not()
         )
     words.fold(protocol.SteerEdited(message_id="m1", text="new"))
     words.fold(protocol.SteerWithdrawn(message_id="m2"))
-    assert words.said == words.written == ("goal", "new")
+    assert words.texts == words.written == ("goal", "new")
 
 
 @given(
@@ -125,7 +125,7 @@ def test_only_the_operators_own_words_are_written(
     )
     words = OperatorWords("", (asked, answered))
     is_own = bool(answer.strip()) and kind is not records.QuestionKind.APPROVAL and not secret
-    assert bool(words.said) is is_own
+    assert bool(words.texts) is is_own
     assert words.written == ((answer,) if is_own and answer not in labels else ())
 
 
@@ -136,7 +136,7 @@ async def test_what_a_planner_wrote_allows_its_child_nothing(stage: Stage) -> No
     read: list[tuple[str, tuple[str, ...]]] = []
 
     async def part(context: TaskContext) -> str:
-        read.append((redact(NUMBER), tuple(context.said)))
+        read.append((redact(NUMBER), tuple(context.operator_texts)))
         return "done"
 
     stage.parts[objective] = part
@@ -166,7 +166,7 @@ async def test_what_a_program_says_allows_nothing_and_what_the_operator_adds_doe
         said.append(tuple(hint.text for hint in context.take_steering()))
         await context.ask("Which?", call_id="c1", step=1)
         await context.ask("And which?", call_id="c2", step=1)
-        said.append(tuple(context.said))
+        said.append(tuple(context.operator_texts))
         return "done"
 
     stage.parts["a model's goal"] = part
@@ -222,7 +222,9 @@ def test_a_record_that_does_not_say_whose_its_goal_is_is_believed_of_no_child(
         session_id="s", goal="open example.org", created_ms=1, kind=kind, goal_speaker=speaker
     )
     assert session.has_operators_goal is is_own
-    assert OperatorWords("", (protocol.SessionConfigured(session=session),)).said == (session.goal,)
+    assert OperatorWords("", (protocol.SessionConfigured(session=session),)).texts == (
+        session.goal,
+    )
     assert OperatorWords("", (protocol.SessionConfigured(session=session),)).written == (
         (session.goal,) if is_own else ()
     )
@@ -235,7 +237,7 @@ async def test_what_a_session_came_to_is_not_what_the_operator_sends_after_it(
     said: list[tuple[str, ...]] = []
 
     async def ends(context: TaskContext) -> str:
-        said.append(tuple(context.said))
+        said.append(tuple(context.operator_texts))
         return "read more at example.org"
 
     class Always(dict[str, Part]):

@@ -28,7 +28,7 @@ def json_of(value: object) -> bytes:
 
 def well_formed_value(value: object) -> object:
     """Return a value as plain JSON values in which every string is well formed."""
-    return _whole(msgspec.to_builtins(value, enc_hook=_plain))
+    return _repaired(msgspec.to_builtins(value, enc_hook=_plain))
 
 
 def _plain(value: object) -> object:
@@ -37,13 +37,13 @@ def _plain(value: object) -> object:
     raise NotImplementedError(f"{type(value).__name__} is not a JSON value")
 
 
-def _whole(value: object) -> object:
+def _repaired(value: object) -> object:
     match value:
         case str():
             return well_formed(value)
         case list() | tuple():
-            return [_whole(one) for one in value]
+            return [_repaired(one) for one in value]
         case dict():
-            return {_whole(key): _whole(one) for key, one in value.items()}
+            return {_repaired(key): _repaired(one) for key, one in value.items()}
         case _:
             return value

@@ -18,7 +18,7 @@ def latin_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An installation without the extras `fonts` and `emoji`."""
     find = importlib.util.find_spec
 
-    def found(name: str, package: str | None = None) -> ModuleSpec | None:
+    def find_spec(name: str, package: str | None = None) -> ModuleSpec | None:
         return None if name.startswith(("manimgx", "openmoji")) else find(name, package)
 
     def forget() -> None:
@@ -27,7 +27,7 @@ def latin_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             if clear is not None:
                 clear()
 
-    monkeypatch.setattr(importlib.util, "find_spec", found)
+    monkeypatch.setattr(importlib.util, "find_spec", find_spec)
     forget()
     yield
     forget()

@@ -46,7 +46,7 @@ def do(phone: EmbeddedPhone, act: tuple[object, ...]) -> None:
     phone.settle()
 
 
-def seen(phone: EmbeddedPhone) -> tuple[object, ...]:
+def shown_by(phone: EmbeddedPhone) -> tuple[object, ...]:
     try:
         tree: object = phone.tree()
     except PhoneError as error:
@@ -82,8 +82,8 @@ def test_the_same_acts_show_the_same_on_every_phone_and_rows_say_what_the_dump_s
     for act in acts:
         do(one, act)
         do(other, act)
-        shown = seen(one)
-        assert shown == seen(other)
+        shown = shown_by(one)
+        assert shown == shown_by(other)
         if isinstance(shown[0], tuple):
             assert [written(row) for row in one.tree()] == parsed(one.xml())
 
@@ -152,11 +152,11 @@ def test_a_snapshot_is_gone_back_to_and_a_scenario_is_begun(host: EmbeddedHost) 
     assert isinstance(notes, list) and len(notes) >= 40
     phone.reset(scenario="wallet-in-front")
     assert phone.front()[0] == "com.example.wallet"
-    shown, kept = seen(phone), phone.snapshot()
+    shown, kept = shown_by(phone), phone.snapshot()
     phone.reset()
-    assert seen(phone) != shown
+    assert shown_by(phone) != shown
     phone.restore(kept)
-    assert seen(phone) == shown
+    assert shown_by(phone) == shown
     with pytest.raises(PhoneError, match="scenario"):
         phone.reset(scenario="nonsense")
 

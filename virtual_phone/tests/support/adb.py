@@ -21,7 +21,7 @@ _CHANCE = random.SystemRandom()
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandResult:
     """What a command wrote and how it ended."""
 
     status: int
@@ -47,7 +47,7 @@ class RealAdb:
         chosen = ["-s", serial] if serial else []
         return [self.binary, "-P", str(self.port), *chosen, *words]
 
-    async def __call__(self, *words: str, serial: str = "", stdin: bytes = b"") -> Said:
+    async def __call__(self, *words: str, serial: str = "", stdin: bytes = b"") -> CommandResult:
         """Run one adb command to its end."""
         process = await asyncio.create_subprocess_exec(
             *self.arguments(*words, serial=serial),
@@ -63,7 +63,7 @@ class RealAdb:
             process.kill()
             await process.wait()
             raise
-        return Said(process.returncode or 0, out, err)
+        return CommandResult(process.returncode or 0, out, err)
 
     async def connect(self, serial: str) -> None:
         """Connect a phone and wait until it is a device."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from support.adb import RealAdb, Said
+from support.adb import CommandResult, RealAdb
 from virtual_phone.phone import Phone
 from virtual_phone.server.serve import PhoneHost
 from virtual_phone.server.served_phone import ServedPhone
@@ -29,9 +29,9 @@ class Connected:
     def serial(self) -> str:
         return self.served.serial
 
-    async def __call__(self, *words: str, stdin: bytes = b"") -> Said:
+    async def __call__(self, *words: str, stdin: bytes = b"") -> CommandResult:
         """Run an adb command on the phone."""
         return await self.adb(*words, serial=self.serial, stdin=stdin)
 
-    async def shell(self, line: str, stdin: bytes = b"") -> Said:
+    async def shell(self, line: str, stdin: bytes = b"") -> CommandResult:
         return await self("shell", line, stdin=stdin)

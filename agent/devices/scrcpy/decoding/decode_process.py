@@ -183,9 +183,9 @@ class ProcessPictures:
             await self._drawing(lambda call: decode_wire.Scale(call, self._stream, wants))
         )
 
-    async def whole(self) -> tuple[Size, bytes]:
+    async def as_png(self) -> tuple[Size, bytes]:
         """Return the newest picture as a PNG. Raises DeviceError when there is none."""
-        answer = await self._call(lambda call: decode_wire.Whole(call, self._stream))
+        answer = await self._call(lambda call: decode_wire.Encode(call, self._stream))
         assert isinstance(answer, decode_wire.Encoded)
         return answer.size, answer.data
 

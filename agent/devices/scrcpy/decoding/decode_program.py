@@ -55,7 +55,7 @@ class DecodeProgram:
         self._saying = threading.Lock()
         self._decoders: dict[int, Decoder] = {}
         self._schedule: DecodeSchedule[_Work] = DecodeSchedule()
-        self._wholes: SimpleQueue[decode_wire.Whole] = SimpleQueue()
+        self._wholes: SimpleQueue[decode_wire.Encode] = SimpleQueue()
         """A whole picture takes so long to encode that others would wait for it."""
 
     def run(self) -> Never:
@@ -74,7 +74,7 @@ class DecodeProgram:
 
     def ask(self, asked: decode_wire.Asked) -> None:
         """Have something done, when its turn comes."""
-        if isinstance(asked, decode_wire.Whole):
+        if isinstance(asked, decode_wire.Encode):
             self._wholes.put(asked)
         else:
             self._schedule.put(asked.stream, _Work(asked), rank=_rank(asked))

@@ -1,7 +1,7 @@
 """What the core and the process that decodes say to each other, as MessagePack with its length.
 
 Only these two speak it, and one starts the other from the same files, so it has no versions.
-Invariant: each call is answered once, and one stream's calls in their order, but for `Whole`.
+Invariant: each call is answered once, and one stream's calls in their order, but for `Encode`.
 """
 
 from typing import TypeAlias
@@ -42,7 +42,7 @@ class Scale(msgspec.Struct, frozen=True, array_like=True, tag=True):
     wants: tuple[PictureRequest, ...]
 
 
-class Whole(msgspec.Struct, frozen=True, array_like=True, tag=True):
+class Encode(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Encode the newest picture at its own size."""
 
     call: int
@@ -56,7 +56,7 @@ class Close(msgspec.Struct, frozen=True, array_like=True, tag=True):
     stream: int
 
 
-Asked: TypeAlias = Decode | Scale | Whole | Close
+Asked: TypeAlias = Decode | Scale | Encode | Close
 
 
 class Ready(msgspec.Struct, frozen=True, array_like=True, tag=True):
@@ -84,7 +84,7 @@ class Drawn(msgspec.Struct, frozen=True, array_like=True, tag=True):
 
 
 class Encoded(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """What `Whole` came to: a PNG."""
+    """What `Encode` came to: a PNG."""
 
     call: int
     size: Size

@@ -79,7 +79,7 @@ class Pictures(Protocol):
         there is none.
         """
 
-    async def whole(self) -> tuple[Size, bytes]:
+    async def as_png(self) -> tuple[Size, bytes]:
         """Return the newest picture at its own size, as a PNG. Raises as `scaled` does."""
 
     async def renew(self) -> None:
@@ -161,7 +161,7 @@ class ThreadPictures:
             _threads, fitted, self._decoder, boxes
         )
 
-    async def whole(self) -> tuple[Size, bytes]:
+    async def as_png(self) -> tuple[Size, bytes]:
         """Return the newest picture as a PNG."""
         return await asyncio.get_running_loop().run_in_executor(_threads, whole_png, self._decoder)
 

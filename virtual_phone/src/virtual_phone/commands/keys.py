@@ -68,7 +68,7 @@ async def input_command(call: Call) -> int:
         if len(words) < 2:
             raise _usage()
         text = words[1]
-        display = {"INVALID_DISPLAY": 0, "DEFAULT_DISPLAY": 0}.get(text) or _whole(text)
+        display = {"INVALID_DISPLAY": 0, "DEFAULT_DISPLAY": 0}.get(text) or _integer(text)
         words = words[2:]
     if display < 0:
         display = 0
@@ -131,7 +131,7 @@ def _number(text: str) -> float:
     return float(text)
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     if not re.fullmatch(r"[-+]?\d{1,9}", text):
         raise _failure(f'For input string: "{text}"')
     return int(text)
@@ -141,7 +141,7 @@ def _stroke(words: list[str]) -> list[float]:
     if len(words) not in (4, 5):
         raise _usage()
     numbers = [_number(word) for word in words[:4]]
-    duration = _whole(words[4]) if len(words) == 5 else DEFAULT_SWIPE_MS
+    duration = _integer(words[4]) if len(words) == 5 else DEFAULT_SWIPE_MS
     if duration < 0:
         duration = DEFAULT_SWIPE_MS
     return [*numbers, float(min(duration, MAX_DURATION_MS))]
@@ -183,7 +183,7 @@ async def _keys(call: Call, words: list[str]) -> None:
         if option == "--delay":
             if not words:
                 raise _usage()
-            delay_ms = max(0, min(_whole(words.pop(0)), MAX_DURATION_MS))
+            delay_ms = max(0, min(_integer(words.pop(0)), MAX_DURATION_MS))
         elif option not in ("--longpress", "--doubletap", "--async"):
             raise _usage()
     if not words:

@@ -59,12 +59,12 @@ async def _volume(call: Call, words: list[str]) -> int:
                 gets = True
                 said.append("will get volume")
             case "--stream":
-                stream = _whole(rest.pop(0))
+                stream = _integer(rest.pop(0))
                 name = STREAMS[stream][0] if stream in STREAMS else "?"
                 said.append(f"will control stream={stream} ({name})")
             case "--set":
                 wanted = rest.pop(0)
-                said.append(f"will set volume to index={_whole(wanted)}")
+                said.append(f"will set volume to index={_integer(wanted)}")
             case "--adj":
                 step = rest.pop(0)
                 if step not in ("raise", "lower", "same"):
@@ -80,7 +80,7 @@ async def _volume(call: Call, words: list[str]) -> int:
     settings = call.phone.settings
     level = int(settings.number("system", row, least))
     if wanted:
-        level = _whole(wanted)
+        level = _integer(wanted)
         if not least <= level <= most:
             await call.line(
                 f"[E] Error: invalid volume index {level} for stream {stream} "
@@ -95,7 +95,7 @@ async def _volume(call: Call, words: list[str]) -> int:
     return 0
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     if not re.fullmatch(r"[-+]?\d{1,9}", text):
         raise CommandError(f'java.lang.NumberFormatException: For input string: "{text}"', 255)
     return int(text)

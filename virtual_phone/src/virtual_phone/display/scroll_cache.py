@@ -24,14 +24,14 @@ def rescroll(scene: Scene, page: PageState, key: str, *, for_picture: bool = Fal
     for index, surface in enumerate(scene.surfaces):
         if surface.page is page and (path := path_to(surface.root, key)):
             moved = list(scene.surfaces)
-            moved[index] = _moved(scene, surface, path, for_picture=for_picture)
+            moved[index] = _scrolled(scene, surface, path, for_picture=for_picture)
             before = scene.scrolled
             base = before.base if before is not None and before.key == key else scene
             return replace(scene, surfaces=moved, scrolled=Scrolled(base, key, path[-1].clip))
     return None
 
 
-def _moved(scene: Scene, surface: Surface, path: list[View], *, for_picture: bool) -> Surface:
+def _scrolled(scene: Scene, surface: Surface, path: list[View], *, for_picture: bool) -> Surface:
     view = path[-1]
     if view.layer is None and not view.reverse:
         view.layer = Layer(view, scene.metrics)
@@ -41,7 +41,7 @@ def _moved(scene: Scene, surface: Surface, path: list[View], *, for_picture: boo
     if for_picture:
         child.shift_px = dy
     else:
-        child.children = [one.moved(0, dy, view.clip) for one in view.children]
+        child.children = [one.translated(0, dy, view.clip) for one in view.children]
     old = view
     for parent in reversed(path[:-1]):
         changed = parent.copied()

@@ -42,7 +42,7 @@ def paint(view: View, canvas: Canvas, m: Metrics) -> None:
     if view.layer is None or not view.layer.draw(view, canvas):
         for child in view.children:
             if view.shift_px:
-                child = child.moved(0, view.shift_px, view.clip)
+                child = child.translated(0, view.shift_px, view.clip)
             paint(child, canvas, m)
     if view.pressed:
         canvas.clip_to(view.clip)

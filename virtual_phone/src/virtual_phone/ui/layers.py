@@ -32,7 +32,7 @@ class Layer:
         full = Rect(0, 0, view.rect.width, view.rect.height + view.scroll_range)
         # The view's own place stays the screen's; its content begins at the top of the layer.
         moved = (
-            child.moved(-view.rect.left, view.scroll_y - view.rect.top, full)
+            child.translated(-view.rect.left, view.scroll_y - view.rect.top, full)
             for child in view.children
         )
         self._content = tuple(moved)

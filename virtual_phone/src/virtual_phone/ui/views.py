@@ -55,7 +55,7 @@ class Rect(NamedTuple):
         right, bottom = right if right < r2 else r2, bottom if bottom < b2 else b2
         return Rect(left, top, right if right > left else left, bottom if bottom > top else top)
 
-    def moved(self, dx: int, dy: int) -> Rect:
+    def translated(self, dx: int, dy: int) -> Rect:
         return Rect(self.left + dx, self.top + dy, self.right + dx, self.bottom + dy)
 
 
@@ -191,14 +191,14 @@ class View:
     shift_px: int = 0
     """How far below their own rectangles the children are drawn; only in scenes for pictures."""
 
-    def moved(self, dx: int, dy: int, clip: Rect) -> View:
+    def translated(self, dx: int, dy: int, clip: Rect) -> View:
         """Return the laid-out tree anew, moved by whole pixels, seen through another clip."""
         made = View(*_parts(self))
         left, top, right, bottom = self.rect
         made.rect = Rect(left + dx, top + dy, right + dx, bottom + dy)
         made.clip = made.rect.intersect(clip)
         if self.children:
-            made.children = [child.moved(dx, dy, made.clip) for child in self.children]
+            made.children = [child.translated(dx, dy, made.clip) for child in self.children]
         return made
 
     def copied(self) -> View:

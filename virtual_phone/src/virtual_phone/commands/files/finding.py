@@ -58,7 +58,7 @@ async def _find_below(
     while pending:
         path, level = pending.pop()
         entry = call.files.stat(path, call.cwd, follow=False)
-        if level >= depth[0] and _found(path, entry, tests):
+        if level >= depth[0] and _matches(path, entry, tests):
             hits.append(path)
         if entry.is_dir and level < depth[1]:
             try:
@@ -84,7 +84,7 @@ async def _find_below(
     return status
 
 
-def _found(path: str, entry: FileStat, tests: list[tuple[str, str]]) -> bool:
+def _matches(path: str, entry: FileStat, tests: list[tuple[str, str]]) -> bool:
     groups: list[bool] = []
     result, negated = True, False
     for name, value in tests:
