@@ -75,7 +75,7 @@ class TurnEnds:
         if live.turn is not None:
             live.turn.mute = True
         stopped = abort is AbortReason.INTERRUPTED
-        ending = Ending(_abortion(live, abort), state, reason, stopped=stopped)
+        ending = Ending(_abort_events(live, abort), state, reason, stopped=stopped)
         drafts = live.drafts(*self._closing(live, ending), submission_id=submission_id)
         try:
             await settled(self._parts.registry.append(*drafts))
@@ -148,7 +148,7 @@ class TurnEnds:
                 return
 
 
-def _abortion(live: LiveSession, abort: AbortReason) -> tuple[EventMsg, ...]:
+def _abort_events(live: LiveSession, abort: AbortReason) -> tuple[EventMsg, ...]:
     """Return the early end of the turn, if its start is stored."""
     turn_id = live.record.turn_id
     if live.turn is not None and live.turn.started:
