@@ -19,6 +19,7 @@ ALONE = "## Names that say too little"
 pytestmark = pytest.mark.xdist_group("names")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 PROGRAM = ("agent", "widgets", "console", "bench", "scripts", "virtual_phone")
+_REFERENCE = re.compile(rf"`((?:{'|'.join(PROGRAM)})(?:\.\w+)+)`")
 
 
 @cache
@@ -51,17 +52,20 @@ class Read(NamedTuple):
     """The first line of each function's docstring that returns something, after its place."""
     prose: list[tuple[str, str]]
     """The docstrings and comments that hold a forbidden word, after their place."""
+    references: set[tuple[str, str]]
+    """What is referred to by its whole name, with the file that does."""
 
 
 @cache
 def program() -> Read:
     """Read the program once; its trees are not kept."""
-    read = Read(set(), set(), set(), [], [])
+    read = Read(set(), set(), set(), [], [], set())
     for package in PROGRAM:
         for path in (ROOT / package).rglob("*.py"):
             where = path.relative_to(ROOT).as_posix()
             read.outer.update((part, where) for part in Path(where).with_suffix("").parts)
             source = path.read_text(encoding="utf-8")
+            read.references.update((name, where) for name in _REFERENCE.findall(source))
             for node in ast.walk(ast.parse(source)):
                 _add(read, where, node)
             if said_wrongly(source):
@@ -184,4 +188,25 @@ _NO_VALUE = re.compile(r"(Give|Tell|Say|Word|Know)\b")
 
 def test_what_returns_a_value_says_return() -> None:
     wrong = [f"{where}: {said}" for where, said in program().docstrings if _NO_VALUE.match(said)]
+    assert not wrong, "\n".join(wrong)
+
+
+def is_there(name: str) -> bool:
+    """Return whether a whole name is that of a module, or of something that stands in it."""
+    parts = name.split(".")
+    root = ROOT / "virtual_phone/src" if parts[0] == "virtual_phone" else ROOT
+    for length in range(len(parts), 0, -1):
+        place = root.joinpath(*parts[:length])
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                left = parts[length : length + 1]
+                text = file.read_text(encoding="utf-8") if left else ""
+                return all(re.search(rf"\b{word}\b", text) for word in left)
+    return False
+
+
+def test_what_is_referred_to_by_its_whole_name_is_there() -> None:
+    read = program()
+    assert len(read.references) > 300
+    wrong = [f"{where}: {name}" for name, where in sorted(read.references) if not is_there(name)]
     assert not wrong, "\n".join(wrong)

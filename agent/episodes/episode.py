@@ -33,7 +33,7 @@ class Episode:
         phones: open; they are virtual ones where a task has a starting state or a checker.
         tasks: what can be asked for; by name, or by seed.
         looks: what an observation holds: `pixels`, `tree` or `both`.
-        size_px: width and height of `Seen.rgb`; None leaves `rgb` empty.
+        size_px: width and height of `EpisodeObservation.rgb`; None leaves `rgb` empty.
         max_steps: how long an episode is at most; 0: as its task says.
         wait_s: how long a reset waits for a free phone.
         recorder: stores the episodes; None: nobody does.

@@ -2,7 +2,7 @@
 
 Not a device of the console: an episode's phone is reset to starting states and tells its true
 state. Two ways stand behind it: over adb (`agent.episodes.adb_phones`) and in this process
-(`agent.episodes.embedded_phones`).
+(`agent.episodes.in_process`).
 """
 
 from typing import Protocol
@@ -20,7 +20,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     tree: bool = True
     xml: bool = True  # The tree as XML too, which costs more where it does not come as XML anyway.
     picture: bool = True  # The screen at its own size as a PNG.
-    size_px: tuple[int, int] | None = None  # Width and height of `Seen.rgb`; None for none.
+    size_px: tuple[int, int] | None = None  # Of `EpisodeObservation.rgb`; None for none.
 
 
 class EpisodePhone(Protocol):

@@ -152,7 +152,7 @@ class Observer:
                 there is something to use on the screen.
             acted: whether an action has just been done, so that the old screen is not yet news.
                 What is seen then is given as soon as that can be judged: frame and tree are kept
-                meanwhile, and `Seen.whole` waits for them.
+                meanwhile, and `TimedObservation.when_stored` waits for them.
 
         Raises:
             DeviceLostError: the device is away.

@@ -1,8 +1,8 @@
 """Rules for single apps: what an operator, or Switchboard itself, says of a package.
 
-Not the policy for all apps (that is `agent.safety.policy`). Invariants: an operator's rule comes
-before a built-in one, an exact name before a prefix, a longer prefix before a shorter; no rule lets
-pass what is of high risk.
+Not the policy for all apps (that is `agent.safety.capabilities`). Invariants: an operator's rule
+comes before a built-in one, an exact name before a prefix, a longer prefix before a shorter; no
+rule lets pass what is of high risk.
 """
 
 from collections.abc import Sequence

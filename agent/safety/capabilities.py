@@ -1,6 +1,6 @@
 """What an action takes to be allowed: capabilities, their risk, and what autonomy lets pass.
 
-Not the reading of a screen (that is `agent.safety.policy`). Names and levels are OpenPhone's where
+Not the reading of a screen (that is `agent.safety.effects`). Names and levels are OpenPhone's where
 it has them. Invariant: a capability of high risk is never let pass without a person, at any level
 and by any rule; an unknown one is refused.
 """

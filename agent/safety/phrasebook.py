@@ -1,6 +1,6 @@
 """What buttons say in other languages than English when they spend, delete, send, call or install.
 
-Words only; what follows from them is `agent.safety.policy`'s. Sources: install and uninstall are
+Words only; what follows from them: `agent.safety.effects`. Sources: install and uninstall are
 strings of AOSP's PackageInstaller (`install`, `uninstall_application_title`), send and delete of
 its Messaging (`action_send`, `action_delete`), in `res/values-<language>`; spending has no string
 of the system, so its words are those of shops' and banks' buttons, in Germany's case of the law

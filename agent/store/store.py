@@ -138,7 +138,7 @@ class Store(Protocol):
         self, query: str, *, limit: int = 50, wanted: SessionFilter = EVERY_SESSION
     ) -> tuple[SearchHit, ...]:
         """Find events by words, newest first, in the sessions that a filter finds; see
-        `agent.store.queries.search_words.compiled`.
+        `agent.store.queries.search_words.terms_of`.
 
         Raises UsageError for a query with nothing to search for.
         """

@@ -1,7 +1,7 @@
 """Who follows one device's frames: the box and the pace of each reader, and the one frame it may
 take.
 
-Not where pictures come from (`frame_captures`, `agent.devices.scrcpy.video`). Invariants: a reader
+Not where pictures come from (`capture_feed`, `agent.devices.scrcpy.video`). Invariants: a reader
 holds the newest frame and no other; a failure is a frame with its status and reason, never a blank
 picture.
 """

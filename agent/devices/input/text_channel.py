@@ -1,8 +1,8 @@
 """Type text into the focused field of one phone, by whichever way it arrives exactly.
 
-Not the quoting (`text_entry`), the borrowing of an input method (`keyboard`) or the comparison
-(`text_field`). Invariants: the field is read before and after; text that did not arrive as it is
-raises TextEntryError, and a field that cannot be read back is said to be so.
+Not the quoting (`input_text`), the borrowing of an input method (`borrowed_keyboard`) or the
+comparison (`field_verify`). Invariants: the field is read before and after; text that did not
+arrive as it is raises TextEntryError, and a field that cannot be read back is said to be so.
 """
 
 import asyncio

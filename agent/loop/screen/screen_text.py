@@ -1,9 +1,10 @@
 """Write a screen as text for a model: in reading order, or in the zones of CONTRACTS 5.1.
 
 Zones are for support goals, where they lead to a way on. Not the numbering (that is
-`agent.loop.screen.elements`) and not the order (`agent.loop.view`). Invariant: every element is one
-line, whatever its label holds: labels have no line breaks, and a quotation mark in one is written
-as an apostrophe so that nothing a phone shows can look like the end of its own label.
+`agent.loop.screen.elements`) and not the order (`agent.loop.screen.reading_order`). Invariant:
+every element is one line, whatever its label holds: labels have no line breaks, and a quotation
+mark in one is written as an apostrophe so that nothing a phone shows can look like the end of its
+own label.
 """
 
 from collections.abc import Mapping, Sequence

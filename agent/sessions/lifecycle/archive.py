@@ -1,6 +1,6 @@
 """Carry out ops on session records: fork, roll back, keep, prune, delete, import.
 
-The rules (`rollback`, `fork`, `retention`, `rollout_file`) do no store I/O. Invariants: nothing is
+The rules (`rollback`, `fork`, `retention`, `rollout_read`) do no store I/O. Invariants: nothing is
 dropped from a session that may still run on its own; blobs are dropped after the events that name
 them.
 """
