@@ -14,7 +14,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class TooLongError(Exception):
-    """A response was larger, or took longer, than is read."""
+    """A response was larger than is read."""
 
 
 def fault_of(url: str) -> str:
@@ -41,8 +41,8 @@ def read_document(url: str, *, timeout_s: float, ca: Path | None = None) -> tupl
         ca: a file of authorities; None: those of the system.
 
     Raises:
-        OSError: it cannot be reached.
-        TooLongError: it is longer than `MOST_BYTES`, or came too slowly.
+        OSError: it cannot be reached, or comes too slowly (TimeoutError).
+        TooLongError: it is longer than `MOST_BYTES`.
     """
     import requests
 
@@ -56,6 +56,8 @@ def read_document(url: str, *, timeout_s: float, ca: Path | None = None) -> tupl
             return answer.status_code, b""
         for part in answer.iter_content(_CHUNK_BYTES):
             body += part
-            if len(body) > MOST_BYTES or time.monotonic() > end_s:
+            if len(body) > MOST_BYTES:
                 raise TooLongError
+            if time.monotonic() > end_s:
+                raise TimeoutError(f"not read within {timeout_s:g} s")
     return 200, body

@@ -36,7 +36,7 @@ SESSION_PREFIX = "session:"
 WORDING_LIMIT_CHARS = 400
 PAYLOAD_LIMIT_BYTES = 16_384
 TITLE_LIMIT_CHARS = 200
-REQUEST = "request"  # In the payload: which request made the job, where its client numbered that.
+REQUEST = "_request"  # In the payload, beside the keys of clients: which request made the job.
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ class CreatingOp(OpBase, frozen=True, kw_only=True):
 
     request_id: str = ""
     """Chosen by the client: the same request again, after its answer was lost, creates nothing and
-    gets what is there. Of jobs, watchers and commitments the newest 50 are known, and those that
-    are active. Empty: each request creates something new."""
+    gets what is there. Of jobs, watchers and commitments the newest 50 are known, of watchers and
+    commitments also those that are active. Empty: each request creates something new."""
 
 
 class EventBase(

@@ -47,3 +47,12 @@ def test_a_slider_that_moved_is_the_same_one_elsewhere(was: int, now: int) -> No
     assert before.elements[0].key == after.elements[0].key
     if was != now:
         assert f'"Volume" is now at {now}%' in describe_change(before, after)
+
+
+def test_a_slider_that_no_longer_says_where_it_stands_is_not_empty() -> None:
+    before, after = (
+        seen(node("", (0.1, 0.3, 0.9, 0.35), description=said, class_name=SEEK_BAR))
+        for said in ("Volume, 40%", "Volume")
+    )
+    assert before.elements[0].key == after.elements[0].key
+    assert "empty" not in describe_change(before, after)

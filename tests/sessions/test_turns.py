@@ -85,6 +85,16 @@ async def test_whatever_a_request_makes_it_makes_once(stage: Stage) -> None:
             assert made(first) == made(again) != made(other), op
 
 
+async def test_what_a_client_keeps_with_a_job_is_kept_whatever_its_request_is_called(
+    stage: Stage,
+) -> None:
+    payload = {"request": "a day off", "request_id": 7}
+    async with stage.play():
+        op = protocol.JobCreate(title="job", prompt="look", payload=payload, request_id="r-1")
+        job = (await stage.core.request(op)).job
+        assert job is not None and payload.items() <= job.payload_json.items()
+
+
 async def test_a_goal_that_cannot_be_met_fails_with_the_reason(stage: Stage) -> None:
     async def part(context: TaskContext) -> TurnEnd:
         return TurnEnd(completed=False, message="There is no Send button.")

@@ -254,7 +254,8 @@ def state_change(was: Element, now: Element, name: str, *, focus: bool = False) 
         return f"{name} is now {_on(now)}"
     if was.value != now.value and now.kind == "slider" and now.value:
         return f"{name} is now at {one_line(now.value, VALUE_CHARS)}"
-    if was.value != now.value:
+    # A slider whose app says its place no more is not empty.
+    if was.value != now.value and now.kind != "slider":
         held = f'now holds "{on_one_line(now.value, VALUE_CHARS)}"'
         return f"{name} {held if now.value else 'is now empty'}"
     if was.length != now.length:

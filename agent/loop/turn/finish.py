@@ -81,7 +81,7 @@ class Completion:
             except SchemaMismatchError as error:
                 return self._wrong_result(str(error))
         if self.context.verifying.decided:
-            done = _by_its_call(self.past)
+            done = _verified_by_call(self.past)
             return await self._end(request, message, done, None, ())
         return await self._verified(request, message, result)
 
@@ -175,7 +175,7 @@ class Completion:
         )
 
 
-def _by_its_call(past: ClaimHistory) -> records.Verification:
+def _verified_by_call(past: ClaimHistory) -> records.Verification:
     if past.came_to not in {None, records.ActionOutcome.DONE}:
         return records.Verification(reason="What the call came to does not say so.")
     said = "What the call came to says so."

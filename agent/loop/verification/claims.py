@@ -78,7 +78,7 @@ class Claims:
             plan = (f"{UNFINISHED}: {open_items}", MARK_THEM)
             return self._refuse((*against, *(plan if open_items else ())))
         if self.verifier is None:
-            return Accepted(Verification(reason=_joined(against)))
+            return Accepted(Verification(reason=_as_sentences(against)))
         tells = (
             looks or asks_to_tell(self.past.goal) or any(map(asks_only_to_look, self.past.hints))
         )
@@ -99,10 +99,10 @@ class Claims:
         if not denied and not against:
             return Accepted(done, usage)
         if self._has_chance:
-            refused = self._refuse((NOT_SHOWN, *filter(None, (_why(done),))))
+            refused = self._refuse((NOT_SHOWN, *filter(None, (_reason_with_evidence(done),))))
             return Refused(refused.reason, done, usage)
         if (denied and shown) or against:
-            why = _joined((*against, *filter(None, (_why(done),))))
+            why = _as_sentences((*against, *filter(None, (_reason_with_evidence(done),))))
             message = f"The model says that the goal is met, and it is not shown to be. {why}"
             return Rejected(message.strip(), done, usage)
         # A denial that quotes no screen proves nothing either.
@@ -116,13 +116,13 @@ class Claims:
         return past.refusals < MAX_REFUSALS and past.effects > past.effects_at_refusal
 
     def _refuse(self, reasons: tuple[str, ...]) -> Refused:
-        return Refused(f"FAILED: {_joined(reasons)} {DO_AGAIN}.")
+        return Refused(f"FAILED: {_as_sentences(reasons)} {DO_AGAIN}.")
 
 
-def _why(done: Verification) -> str:
+def _reason_with_evidence(done: Verification) -> str:
     shown = evidence_words(done)
     return f"{done.reason} ({shown})" if shown and done.reason else done.reason or shown
 
 
-def _joined(reasons: tuple[str, ...]) -> str:
+def _as_sentences(reasons: tuple[str, ...]) -> str:
     return " ".join(f"{reason.rstrip('.')}." for reason in reasons if reason)

@@ -122,10 +122,10 @@ def _appeared_after_payment(evidence: Evidence, steps: set[int], past: ClaimHist
 def is_relevant_to(evidence: Evidence, past: ClaimHistory) -> bool:
     """Return whether quoted words name something that the goal names, or show a state."""
     stated = any(state in evidence.quote.upper() for state in _STATES)
-    return stated or bool(_named(past) & set(normalised(evidence.quote).split()))
+    return stated or bool(_goal_words(past) & set(normalised(evidence.quote).split()))
 
 
-def _named(past: ClaimHistory) -> set[str]:
+def _goal_words(past: ClaimHistory) -> set[str]:
     """Return the telling words of the goal and of what the operator said since."""
     text = " ".join((past.goal, *past.hints))
     said = normalised(text).split()
@@ -137,7 +137,7 @@ def _named(past: ClaimHistory) -> set[str]:
 
 def shows_state(evidence: Evidence, past: ClaimHistory) -> bool:
     """Return whether quoted words are a state of something that the goal names."""
-    named = _named(past)
+    named = _goal_words(past)
     quoted = normalised(re.sub(r"\[[A-Z]+\]", " ", evidence.quote))
     for screen in past.screens:
         for line in screen.lines:

@@ -80,7 +80,7 @@ def stored_reply(step: int, text: str) -> StoredScreen:
 def find(quote: str, screens: Iterable[StoredScreen]) -> Evidence:
     """Return where words stand; newest screens first. Step 0 where none shows them."""
     said = quote[:MAX_QUOTE_CHARS]
-    bare = _bare(said if said == quote else f"{said}…")
+    bare = _without_marks(said if said == quote else f"{said}…")
     newest_first = tuple(screens)[::-1]
     for cut in (_CUT, _CUT_WORD):
         wanted = [part for part in map(normalised, cut.split(bare)) if part.strip()]
@@ -104,7 +104,7 @@ def lines_with(values: Sequence[str], screens: Sequence[StoredScreen], limit: in
     return list(found.values())
 
 
-def _bare(quote: str) -> str:
+def _without_marks(quote: str) -> str:
     """Return a quote without what the screen's text puts around a label."""
     line = _KIND.sub("", _NUMBER.sub("", quote))
     return _PLACE.sub(" ", _MARKS.sub(" ", line))

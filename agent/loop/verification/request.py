@@ -153,7 +153,7 @@ def _case(past: ClaimHistory, phone: str, answer: str, values: tuple[str, ...]) 
         lines += ["## The operator also said", *(f"- {operator_text(hint)}" for hint in past.hints)]
     lines.append("## What was done, and what was observed then")
     kept, earlier = past.actions[-MAX_ACTIONS:], past.actions[:-MAX_ACTIONS]
-    telling = [done for done in earlier if _tells(done)][-MAX_EARLIER:]
+    telling = [done for done in earlier if _is_worth_telling(done)][-MAX_EARLIER:]
     if len(telling) < len(earlier):
         lines.append(f"- ({len(earlier) - len(telling)} earlier actions are left out)")
     lines += [f"- step {d.step}: {on_one_line(d.result, _EARLIER_CHARS)}" for d in telling]
@@ -166,7 +166,7 @@ def _case(past: ClaimHistory, phone: str, answer: str, values: tuple[str, ...]) 
         f'"{one_line(operator_text(answer), 300)}"'
         for question, answer in past.answers[-MAX_ANSWERS:]
     ]
-    if turned := _turned(past):
+    if turned := _changed_switches(past):
         lines += ["## Switches that changed, as screens showed them", *(f"- {t}" for t in turned)]
     if past.operator_acted:
         lines.append("- The operator used the phone too.")
@@ -175,7 +175,7 @@ def _case(past: ClaimHistory, phone: str, answer: str, values: tuple[str, ...]) 
             "## Facts that were noted",
             *(f"- {one_line(fact, 500)}" for fact in past.facts[-MAX_FACTS:]),
         ]
-    if others := _others(past):
+    if others := _other_screens(past):
         lines += ["## What other screens showed, each line once", *others]
     if answer:
         lines += ["## What the agent tells the operator: to be checked, no evidence"]
@@ -191,7 +191,7 @@ def _case(past: ClaimHistory, phone: str, answer: str, values: tuple[str, ...]) 
     return "\n".join(lines)
 
 
-def _others(past: ClaimHistory) -> list[str]:
+def _other_screens(past: ClaimHistory) -> list[str]:
     """List the screens that are not shown, each with the lines that its app did not show before."""
     whole = {step for step, _ in shown_steps(past)}
     screens = [one for one in past.screens_since if not one.is_reply]
@@ -216,13 +216,13 @@ def _others(past: ClaimHistory) -> list[str]:
     return kept[::-1]
 
 
-def _tells(done: PastAction) -> bool:
+def _is_worth_telling(done: PastAction) -> bool:
     """Return whether an early action is shown: it wrote something, or the phone answered it."""
     wrote = done.tool in _WRITES or done.result.startswith("{")
     return done.took_effect and (wrote or any(said in done.result for said in _ANSWERED))
 
 
-def _turned(past: ClaimHistory) -> list[str]:
+def _changed_switches(past: ClaimHistory) -> list[str]:
     """List the states of switches that changed since the goal, each where it first showed."""
     states: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for screen in past.screens_since:

@@ -39,18 +39,18 @@ def open_dialog(screen: Observation) -> str:
     """Name the buttons of a dialog that waits for a decision; empty when none is in front."""
     buttons = [e for e in screen.elements if e.resource_id in SYSTEM_BUTTONS]
     if buttons:
-        return _named(buttons) if len(buttons) > 1 or not _all_plain(buttons) else ""
+        return _button_names(buttons) if len(buttons) > 1 or not _all_plain(buttons) else ""
     if "permissioncontroller" in screen.foreground.package or dialog_note(screen).startswith(
         "A permission dialog"
     ):
-        return _named([e for e in screen.elements if e.clickable])
+        return _button_names([e for e in screen.elements if e.clickable])
     if not 0 < len(screen.elements) <= SMALL or any(e.editable for e in screen.elements):
         return ""
     buttons = [e for e in screen.elements if _is_button(e)]
     leaves = [e for e in buttons if words(e.label) in DISMISSALS]
     acts = [e for e in buttons if e not in leaves and words(e.label) not in PLAIN]
     if leaves and acts and len(buttons) <= 4:
-        return _named(buttons)
+        return _button_names(buttons)
     return ""
 
 
@@ -63,7 +63,7 @@ def _all_plain(buttons: Sequence[Element]) -> bool:
     return all(words(button.label) in PLAIN for button in buttons)
 
 
-def _named(buttons: Sequence[Element]) -> str:
+def _button_names(buttons: Sequence[Element]) -> str:
     return ", ".join(f'[{b.number}] "{one_line(b.label, 40)}"' for b in buttons[:4])
 
 

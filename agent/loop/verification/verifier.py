@@ -116,16 +116,16 @@ class ModelVerifier:
             case GoalVerdict.MET if shown and not claim.looks_only:
                 why = objection(shown, past, is_same=self.is_same)
                 if why:
-                    return replace(nobody, reason=_overruled(said, why))
+                    return replace(nobody, reason=_overruled_reason(said, why))
             case _:
                 pass
         if said.verdict is GoalVerdict.MET and (unread := unread_numbers(claim, past, things)):
             why = f"{', '.join(unread)}: on no stored screen."
-            return Verification(reason=_overruled(said, why), evidence=evidence)
+            return Verification(reason=_overruled_reason(said, why), evidence=evidence)
         if not shown:
             why = "What it quotes is on no stored screen." if evidence else "It quotes no screen."
             return Verification(
-                reason=_overruled(said, why),
+                reason=_overruled_reason(said, why),
                 evidence=evidence,
                 verdict=said.verdict if said.verdict is GoalVerdict.NOT_MET else nobody.verdict,
             )
@@ -178,7 +178,7 @@ class RulesVerifier:
         )
 
 
-def _overruled(said: ReadReply, why: str) -> str:
+def _overruled_reason(said: ReadReply, why: str) -> str:
     """Return why a verdict does not count, with the words of whoever gave it as theirs."""
     reason = said.reason.strip().rstrip(".")
     return f'The verifier says "{reason}". {why}' if reason else why

@@ -59,7 +59,7 @@ class Replaying:
             start=False,
             request_id=op.request_id,
         )
-        [made] = await self._operations.create(create, submission_id, endpoint=origin.endpoint)
+        made, *_ = await self._operations.create(create, submission_id, endpoint=origin.endpoint)
         fresh = await self._parts.registry.get(made.session_id)
         if fresh.record.state is not SessionState.CREATED:
             return made.session_id
