@@ -103,7 +103,7 @@ def build_client(
     said = ""
     if is_elsewhere:
         _check_elsewhere(settings, endpoint, recorded, env, key=key, login=login)
-        said = f"Model calls go to {bare(endpoint.base_url)}, where this session was begun."
+        said = f"Model calls go to {bare(endpoint.base_url)}, where this session started."
     elif is_unknown and login is not None and not login.is_for(endpoint.base_url):
         raise not_made_for(login.origin, login.issuer, endpoint.base_url)
     elif is_unknown and login is None and not settings.model.base_url:
@@ -151,7 +151,7 @@ def _check_elsewhere(
     Raises:
         ConfigError: it is another computer's, or would be asked without a key it may need.
     """
-    session_at = f"This session was begun at {bare(recorded)}"
+    session_at = f"This session was started at {bare(recorded)}"
     here = recorded_address(settings, endpoint.model)
     again = f"resume it with --base-url {bare(recorded)}"
     if endpoint.is_local and settings.store.dsn:

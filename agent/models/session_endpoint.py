@@ -79,9 +79,9 @@ def check_asked_there(address: str, settings: Settings, name: str, recorded: str
         return
     own = recorded_address(settings, name)
     raise UsageError(
-        f"The core asks {one_line(name, 80)} at {one_line(own, 200)}, not at "
+        f"The core calls {one_line(name, 80)} at {one_line(own, 200)}, not at "
         f"{one_line(expected, 200)}.",
-        f"To have it asked there: --base-url {one_line(own, 200)}. For another endpoint, set "
+        f"To use its endpoint: --base-url {one_line(own, 200)}. For another endpoint, set "
         "model.base_url where the core runs, or end that process.",
     )
 

@@ -79,8 +79,8 @@ class Client(CoreBase):
         except RuntimeDiedError as error:
             if was_there and not op.changes_nothing:
                 raise UnansweredError(
-                    f"{error.message} It is unknown whether it did what was asked before.",
-                    f"{error.remedy} Then look whether that was done.".strip(),
+                    f"{error.message} It is unknown whether the request was carried out.",
+                    f"{error.remedy} Then check whether it was done.".strip(),
                 ) from error
             raise
 
