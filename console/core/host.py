@@ -293,7 +293,7 @@ async def _own(
 
     fleets: list[AdbFleet | EmptyFleet] = []
 
-    def devices() -> tuple[DeviceInfo, ...]:
+    def fleet_devices() -> tuple[DeviceInfo, ...]:
         return fleets[0].devices() if fleets else ()
 
     gate = Gate()
@@ -307,7 +307,7 @@ async def _own(
         from agent.store.addresses import address
         from agent.store.postgres.host_store import own_part
 
-        fleets_store, peers = await _join(settings, devices, gate, labels, wires, stack)
+        fleets_store, peers = await _join(settings, fleet_devices, gate, labels, wires, stack)
         whole, store = fleets_store, own_part(fleets_store)
         told = fleet_store(fleets_store.identity, fleets_store.database, address(settings))
 

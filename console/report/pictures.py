@@ -53,7 +53,7 @@ def write_gif(path: Path, stills: Sequence[Still], width_px: int, told: Progress
     for at, picture in enumerate(_drawn(stills, width_px)):
         pictures.append(picture.quantize(128))
         told(at + 1, len(stills))
-    with _whole(path) as part:
+    with _AtomicFile(path) as part:
         pictures[0].save(
             part,
             "GIF",
@@ -71,7 +71,7 @@ def write_mp4(path: Path, stills: Sequence[Still], width_px: int, told: Progress
     import av
     import numpy as np
 
-    with _whole(path) as part, av.open(str(part), "w", format="mp4") as film:
+    with _AtomicFile(path) as part, av.open(str(part), "w", format="mp4") as film:
         stream: VideoStream | None = None
         at_frame = 0
         for at, picture in enumerate(_drawn(stills, width_px)):
@@ -146,7 +146,7 @@ def _scaled(png: bytes, width_px: int) -> "Picture":
     return rgb.resize((width_px, height_px), Image.Resampling.BOX, reducing_gap=2.0)
 
 
-class _whole:
+class _AtomicFile:
     """A file beside the wanted one that takes its place when the block ends well."""
 
     def __init__(self, path: Path) -> None:

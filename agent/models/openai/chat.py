@@ -18,7 +18,7 @@ from agent.models.model import (
     ToolChoice,
 )
 from agent.models.openai.dialect import Dialect
-from agent.models.wires.bodies import EVENT_STREAM, media_type, whole
+from agent.models.wires.bodies import EVENT_STREAM, media_type, read_object
 from agent.models.wires.failures import Failures
 from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.wires.gathering import Gathering
@@ -99,7 +99,7 @@ async def complete_chat(
         model=name, messages=(), stream=True, extra_body=options
     )
     async with stream:
-        answer = await whole(stream.response, failures)
+        answer = await read_object(stream.response, failures)
         gathering = Gathering(failures, on_text)
         if answer is not None:
             return _whole_reply(answer, gathering, failures)

@@ -21,7 +21,7 @@ from agent.models.model import (
 )
 from agent.models.openai.chat import data_url
 from agent.models.openai.dialect import Dialect
-from agent.models.wires.bodies import EVENT_STREAM, media_type, whole
+from agent.models.wires.bodies import EVENT_STREAM, media_type, read_object
 from agent.models.wires.failures import Failures
 from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.wires.gathering import Gathering
@@ -83,7 +83,7 @@ async def complete_response(
     stream = await create(model=name, stream=True, extra_body=options)
     async with stream:
         gathering = Gathering(failures, on_text)
-        answer = await whole(stream.response, failures)
+        answer = await read_object(stream.response, failures)
         if answer is not None:
             return _whole_reply(answer, gathering, failures)
         return await _gather(stream, gathering, failures)

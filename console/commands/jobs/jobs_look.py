@@ -155,9 +155,9 @@ def _job_text(job: Job, newest: RunRecord | None) -> str:
 
 def _review(job: Job) -> tuple[tuple[str, str], ...]:
     """Return what of a job waits for a review, until when, and how to answer."""
-    from widgets.lists.job_words import asked
+    from widgets.lists.job_words import pending_review
 
-    waits = asked(job)
+    waits = pending_review(job)
     if waits is None:
         return ()
     until = datetime.fromtimestamp(waits.until_ms / 1000).astimezone()

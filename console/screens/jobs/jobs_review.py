@@ -11,7 +11,7 @@ from agent.records import Commitment, Job, JobStatus, Question, Watcher
 from agent.text import one_line
 from console.keys.controllers import Controller
 from console.screens.jobs.jobs_browsing import JobBrowser
-from widgets.lists.job_words import asked
+from widgets.lists.job_words import pending_review
 from widgets.lists.session_rows import phone_asked_about
 from widgets.questions.question_card import QuestionCard
 
@@ -50,7 +50,7 @@ class JobReview(Controller):
         """Return the open question of a job that waits for its review; None for any other."""
         if not isinstance(record, Job) or record.status is not JobStatus.AWAITING_REVIEW:
             return None
-        wanted = asked(record)
+        wanted = pending_review(record)
         for one in self._app.bridge.state.questions.values():
             is_its = one.review is not None and one.review.job_id == record.id
             in_session = wanted is not None and one.session_id == wanted.session_id

@@ -30,7 +30,7 @@ def test_an_entry_opens_whatever_it_is_called(name: str) -> None:
 
 def test_a_contact_and_a_mail_open_whatever_they_are_called() -> None:
     people = "app com.android.contacts .PeopleActivity\ntitle Contacts\n"
-    people += "row Pay rent\nrow Cancel gym\nrow Ben Ito\nicon Create contact"
+    people += "row Pay rent\nrow Cancel gym\nrow Anna Berg\nrow Ben Ito\nicon Create contact"
     assert not is_asked_about(people, "Pay rent")
     assert not is_asked_about(people, "Cancel gym")
     mails = "app com.example.mail .InboxActivity\ntitle Inbox\n"

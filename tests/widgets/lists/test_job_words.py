@@ -9,7 +9,7 @@ from agent.records import DeviceInfo, DeviceState, Job, JobStatus, JobType
 from tests.store.conftest import make_job as plain_job
 from widgets.base import formatting
 from widgets.lists.job_rows import job_detail
-from widgets.lists.job_words import asked, delivery_words, quiet, result_words, where
+from widgets.lists.job_words import delivery_words, pending_review, quiet, result_words, where
 
 NOW_MS = 1_000_000_000
 
@@ -107,10 +107,10 @@ def test_a_job_that_waits_for_a_review_says_what_it_asks_and_how_long() -> None:
         "checkpoint_json": {"session_id": "s1"},
     }
     job = make_job(1, **waiting)
-    assert asked(job) == ("May I press Send?", NOW_MS + 90_000, "s1")
+    assert pending_review(job) == ("May I press Send?", NOW_MS + 90_000, "s1")
     assert "May I press Send?\n1:30 left, then the answer is no." in detail(job)
-    assert asked(make_job(1, **{**waiting, "status": JobStatus.RUNNING})) is None
-    assert asked(make_job(1, status=JobStatus.AWAITING_REVIEW)) == ("", 0, "")
+    assert pending_review(make_job(1, **{**waiting, "status": JobStatus.RUNNING})) is None
+    assert pending_review(make_job(1, status=JobStatus.AWAITING_REVIEW)) == ("", 0, "")
 
 
 @pytest.mark.parametrize(
