@@ -4,6 +4,7 @@ Drawing alone; what a paragraph says is `widgets.transcript.transcript_lines`. I
 has the width that was asked for and one cell more, so a cursor or a scrollbar moves nothing.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -42,30 +43,38 @@ def lines_of(widget: Widget, paragraph: Paragraph, width: int) -> list[DrawnLine
     beside = right.cell_length + 2 if right else 0
     if beside and room - beside < _LEAST_BESIDE:
         body, right, beside = body + Content("\n") + right, Content(""), 0
-    strips = Visual.to_strips(widget, body, room - beside, None, style)
     base = style.rich_style
     first = Strip.blank(0)
     if head:
         [first, *_] = Visual.to_strips(widget, head, head.cell_length, 1, style)
-    plain, told = body.plain, 0
     drawn: list[DrawnLine] = []
-    for at, strip in enumerate(strips):
-        lead = first if at == 0 else Strip([Segment(" " * head.cell_length, base)])
-        line = Strip.join([lead, strip])
-        text = strip.text.strip()
-        begins = max(told, plain.find(text, told))
-        gap, told = plain[told:begins], begins + len(text)
-        joint = None if at == 0 or not text or "\n" in gap else gap
+    for line, joint in _wrapped(widget, body, room - beside):
+        lead = Strip([Segment(" " * head.cell_length, base)]) if drawn else first
         indent = len(lead.text) - len(lead.text.lstrip())
+        strip = Strip.join([lead, line])
         ends_at = 0
-        if at == 0 and beside:
-            ends_at = len(line.text.rstrip())
+        if beside and not drawn:
+            ends_at = len(strip.text.rstrip())
             [end] = Visual.to_strips(widget, right, right.cell_length, 1, style)
-            line = line.adjust_cell_length(width - right.cell_length, base)
-            line = Strip.join([line, end])
-        line = line.adjust_cell_length(width + 1, base)
-        drawn.append(DrawnLine(line, indent, joint, ends_at))
+            strip = strip.adjust_cell_length(width - right.cell_length, base)
+            strip = Strip.join([strip, end])
+        drawn.append(DrawnLine(strip.adjust_cell_length(width + 1, base), indent, joint, ends_at))
     return drawn
+
+
+def _wrapped(widget: Widget, body: Content, room: int) -> Iterator[tuple[Strip, str | None]]:
+    """Yield a text as lines of so many cells, each with its joint (see `DrawnLine`)."""
+    # Line by line: what begins a new line of the text is then no question.
+    for line in body.split("\n", allow_blank=True):
+        told = 0
+        for at, strip in enumerate(Visual.to_strips(widget, line, room, None, widget.visual_style)):
+            shown = strip.text.lstrip()
+            indent, shown = len(strip.text) - len(shown), shown.rstrip()
+            begins = max(told, line.plain.find(shown, told))
+            # Of a word that is longer than a line, the space behind it may begin one.
+            joint = line.plain[told : begins - indent] if shown else ""
+            yield strip, joint if at else None
+            told = begins + len(shown)
 
 
 def with_cursor(widget: Widget, strip: Strip) -> Strip:
