@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -27,7 +28,6 @@ from agent.settings import PoolSettings
 from console.evaluation.suites import read_tasks
 from console.loopback.listening import NAMES
 from console.loopback.tokens import Token
-from console.openenv.app import make_app
 from console.openenv.gate import MAX_BODY_BYTES, Gate
 from console.openenv.variables import VIRTUAL, Variables, read_variables
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agent.episodes.in_process import InProcessPhones
 
 TOKEN = Token("env-token", "SWITCHBOARD_ENV_TOKEN")
+_PAGES = "openenv.core.env_server.web_interface"
 _CLOSE_S = 5
 _SHORTEST = 16
 
@@ -77,6 +78,11 @@ def gated(settings: Settings, wanted: ServeOptions, environ: Mapping[str, str]) 
         recording = Recording.parse(variables.record, settings.data_dir / EPISODES)
     except UsageError as error:
         raise ConfigError(f"SWITCHBOARD_ENV_RECORD: {error.message}", error.remedy) from error
+    # OpenEnv's own pages, which are not served here, load Gradio and pandas: two thirds of a start.
+    # It does without a module that cannot be found.
+    sys.modules.setdefault(_PAGES, None)  # type: ignore[arg-type]
+    from console.openenv.app import make_app
+
     app = make_app(
         phones,
         tasks,

@@ -175,6 +175,8 @@ def test_tasks_schema_and_metadata_are_told(served: Served) -> None:
     assert "tool_name" in schema["action"]["properties"]
     assert "screen_image" in schema["observation"]["properties"]
     assert served.ask("/metadata")[1]["name"] == "phone"
+    loaded = Path(f"/proc/{served.process.pid}/maps").read_text()
+    assert "pydantic" in loaded and "pandas" not in loaded, "it loads pages that it does not serve"
 
 
 def test_the_actions_are_tools_of_mcp(served: Served) -> None:
