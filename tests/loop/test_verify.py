@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from agent.loop.screen import verify
 from agent.loop.screen.changes import describe_change
-from agent.records import UiNode
+from agent.records import Observation, UiNode
 from tests.loop.paper_phone import button, field, node
 from tests.loop.test_changes import seen
 
@@ -37,6 +37,16 @@ def test_typing_is_judged_by_what_the_field_holds() -> None:
 def test_typing_that_left_the_field_as_it_was_is_no_success() -> None:
     assert typing("Anna Berg", "Anna Berg").endswith('the field still holds "Anna Berg".')
     assert typing("Anna Berg", "Anna BergAnna Berg").startswith("OK: ")
+
+
+def test_a_password_field_that_was_to_be_emptied_and_was_not_is_no_success() -> None:
+    was, still, now = (seen(field("PIN", 0.4, held, password=True)) for held in ("••••", "••", ""))
+
+    def emptied(after: Observation) -> str:
+        return verify.verify_typing("Emptied", "", was.elements[0], was, after, clear=True)
+
+    assert emptied(still) == "WARNING: Emptied, but the field still holds 2 hidden characters."
+    assert emptied(now).startswith("OK: ")
 
 
 def test_typing_only_spaces_into_a_field_that_stays_empty_is_no_success() -> None:

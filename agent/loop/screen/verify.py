@@ -122,7 +122,7 @@ def verify_typing(
         return f"WARNING: {what}, but no field shows it."
     was = None if field is None else find_by_key(before.elements, field.key)
     if is_secret_field(now):
-        return _verify_secret(what, was, now, clear=clear)
+        return _verify_secret(what, text, was, now, clear=clear)
     old = "" if was is None else was.value
     if not now.value:
         return _verify_empty(what, text, before, after, old="" if clear else old)
@@ -145,7 +145,9 @@ def verify_typing(
     return f"OK: {what}. The field now holds {held}."
 
 
-def _verify_secret(what: str, was: Element | None, now: Element, *, clear: bool) -> str:
+def _verify_secret(what: str, text: str, was: Element | None, now: Element, *, clear: bool) -> str:
+    if now.length and not text:
+        return f"WARNING: {what}, but the field still holds {now.length} hidden characters."
     if not now.length:
         return f"OK: {what}. What a password field holds is not shown."
     if was is not None and was.length == now.length and not clear:
