@@ -220,8 +220,8 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
     destinations: Annotated[
         tuple[Annotated[str, Meta(pattern=r"^[^\s/:@]{1,253}$")], ...],
         Meta(
-            description="Hosts, with what is below them, that a session may open and a watcher may "
-            "be redirected to without a question. Hosts that the goal names need none."
+            description="Hosts, with their subdomains, that a session may open and a watcher may "
+            "be redirected to without a question. Hosts that the goal names need not be listed."
         ),
     ] = ()
     two_people: Annotated[
