@@ -96,6 +96,10 @@ class ServerConnection:
             raise ServerTrouble(
                 f"The MCP server {self.name} did not answer within {self._connect_s:g} s."
             ) from error
+        finally:
+            # Nobody waits for it any more: how it fails later is no error that nobody handled.
+            if not ready.cancel() and not ready.cancelled():
+                ready.exception()
 
     async def close(self) -> None:
         """Hang up, and end a server that was started here."""
