@@ -60,11 +60,11 @@ def _commitment_text(one: Commitment) -> str:
     facts = (
         ("commitment", f"{one.id}: {one.title}"),
         ("status", one.status.value),
-        ("due", moment(one.due_at) if one.due_at else "at no time"),
+        ("due", moment(one.due_at) if one.due_at else "-"),
         ("expires", moment(one.expires_at) if one.expires_at else "never"),
-        ("written", moment(one.created_at)),
+        ("created", moment(one.created_at)),
         ("sure", f"{one.confidence:.0%}"),
-        ("taken from", evidence or "-"),
-        ("more", one.description or "-"),
+        ("evidence", evidence or "-"),
+        ("description", one.description or "-"),
     )
     return "\n".join(f"{name:<12}{clean(value, 4_000)}" for name, value in facts)

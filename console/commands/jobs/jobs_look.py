@@ -140,7 +140,7 @@ def _job_text(job: Job, newest: RunRecord | None) -> str:
         ("failures", str(job.failure_count)),
         ("session", session_words(job.session_target)),
         ("phone", where(job)),
-        ("told", delivery_words(job)),
+        ("on result", delivery_words(job)),
         ("prompt", job.prompt),
         *((("progress", job.progress_text),) if job.progress_text else ()),
         (
