@@ -98,7 +98,7 @@ class Admission:
         await self.check(op)
         if isinstance(op, CreatingOp) and op.request_id:
             # Else a request of another operator would answer with what they made.
-            op = replace(op, request_id=f"{self._sight.operator().name}.{op.request_id}")
+            op = replace(op, request_id=own_request(self._sight.operator().name, op.request_id))
         # Nobody uses up the share of another.
         name = self._sight.operator().name
         if isinstance(op, SessionCreate):
@@ -112,6 +112,11 @@ class Admission:
         if not isinstance(op, Interrupt) or op.session_id:
             return False
         return not self._sight.operator().may(op.needs, None)
+
+
+def own_request(operator: str, request_id: str) -> str:
+    """Return the id under which a core knows the request of an operator; empty: of its owner."""
+    return f"{operator}.{request_id}" if operator else request_id
 
 
 def refused(op: Op, needs: Iterable[Right]) -> NotAllowedError:

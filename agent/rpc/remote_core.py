@@ -57,6 +57,11 @@ class Client(CoreBase):
         """What the core calls this connection."""
         return self._caller.client_id
 
+    @property
+    def operator(self) -> str:
+        """Who has signed in with it; empty where the core asked for no sign-in."""
+        return "" if self._caller.signed is None else self._caller.signed.operator
+
     async def status(self) -> rpc_messages.Status:
         """Ask what process it is, and what goes on in it."""
         return await self._caller.call("status", rpc_messages.Nothing(), rpc_messages.Status)

@@ -76,6 +76,7 @@ class Host:
         name: of this host in a fleet, which stands before the names of its phones.
         is_guest: whether another process is this computer's host in the fleet.
         is_far: whether the core is on another computer.
+        operator: who has signed in to it; empty where it asked for no sign-in.
     """
 
     def __init__(
@@ -89,8 +90,10 @@ class Host:
         name: str = "",
         is_guest: bool = False,
         is_far: bool = False,
+        operator: str = "",
     ) -> None:
         self.is_far = is_far
+        self.operator = operator
         self.name = name
         self.is_guest = is_guest
         self.core = core
@@ -222,7 +225,13 @@ async def reach(
                 phones = Phones(settings)
                 stack.push_async_callback(phones.close)
                 is_far = bool(settings.core.address)
-                yield Host(client, phones=phones, closed=client.wait_closed, is_far=is_far)
+                yield Host(
+                    client,
+                    phones=phones,
+                    closed=client.wait_closed,
+                    is_far=is_far,
+                    operator=client.operator,
+                )
                 return
             try:
                 own = await _own(settings, choose, stack, labels, listens=listens)

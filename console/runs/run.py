@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from agent.config import Settings
 from agent.core import Core
 from agent.errors import RuntimeDiedError, UsageError, WrongStateError
+from agent.operators.admission import own_request
 from agent.protocol import Op, SessionResume
 from agent.records import SessionState
 from agent.sessions.rules.creation import requested_id
@@ -40,11 +41,11 @@ async def pursue_new(
             session that is gone on with, or none.
     """
     follower = Follower(manner)
-    is_others = False
+    is_others, operator = False, ""
     for attempts_left in range(ATTEMPTS - 1, -1, -1):
         try:
             async with reach(settings, choose) as host:
-                is_others = not host.owned
+                is_others, operator = not host.owned, host.operator
                 async with host.core.events() as feed:
                     follower.take_up(host, await begin(host))
                     return await follower.follow(feed, stop)
@@ -55,12 +56,12 @@ async def pursue_new(
             return await _take_over(settings, follower, stop, follower.root_id)
         say("The core ended before it answered; asking again.")
         await asyncio.sleep(AGAIN_S)
-        if session_id := await _session_begun_by(settings, request_id):
+        if session_id := await session_begun_by(settings, own_request(operator, request_id)):
             return await _take_over(settings, follower, stop, session_id)
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _session_begun_by(settings: Settings, request_id: str) -> str:
+async def session_begun_by(settings: Settings, request_id: str) -> str:
     """Return the session that a request began although nobody heard of it; empty if none."""
     session_id = requested_id(request_id)
     async with reading(settings) as records:
