@@ -1,13 +1,18 @@
-"""Groups of commands: with other names for some, and with sections in the help."""
+"""Groups of commands, as their help lists them: each in a whole sentence, some in sections."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 import click
 
+_WHOLE = 200  # Longer than any sentence; click cuts those that do not fit on one line.
 
-class AliasedGroup(click.Group):
-    """A group whose commands may have other names, which work but are not listed."""
+
+class CommandGroup(click.Group):
+    """A group whose help cuts no sentence.
+
+    Its commands may have other names, which work but are not listed.
+    """
 
     aliases: Mapping[str, str] = MappingProxyType({})
     """The names of commands by their other names."""
@@ -16,8 +21,19 @@ class AliasedGroup(click.Group):
         """Find a command by its name or by another name for it."""
         return super().get_command(ctx, self.aliases.get(cmd_name, cmd_name))
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands, none of their sentences cut."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [
+                    (name, command.get_short_help_str(_WHOLE))
+                    for name in self.list_commands(ctx)
+                    if (command := self.get_command(ctx, name)) and not command.hidden
+                ]
+            )
 
-class SectionedGroup(AliasedGroup):
+
+class SectionedGroup(CommandGroup):
     """A group whose commands stand in sections."""
 
     sections: tuple[tuple[str, tuple[click.Command, ...]], ...] = ()
@@ -34,5 +50,8 @@ class SectionedGroup(AliasedGroup):
         for title, commands in self.sections:
             with formatter.section(title):
                 formatter.write_dl(
-                    [(str(command.name), command.get_short_help_str(200)) for command in commands]
+                    [
+                        (str(command.name), command.get_short_help_str(_WHOLE))
+                        for command in commands
+                    ]
                 )

@@ -17,6 +17,7 @@ from agent.text import call_result_words, counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 from console.core.host import run_with_records
 
@@ -31,7 +32,7 @@ _LAST_MS = 253_402_300_800_000
 """The year 10000: no clock says later, but a line that was edited may."""
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def audit() -> None:
     """Show what sessions did and were allowed to do; verify the audit."""
 

@@ -13,6 +13,7 @@ from agent.protocol import Event
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 from console.core.host import run_with_records
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _PAGE_EVENTS = 10_000
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def cards() -> None:
     """Manage app cards: what agents know about apps."""
 

@@ -28,6 +28,7 @@ from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import age
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, attach, check_is_host, run_with_host
@@ -87,7 +88,7 @@ def listening_options(
     return {**said, **({"listen.address": listen} if listen else {})}
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def daemon() -> None:
     """Keep the core running without a console.
 

@@ -10,6 +10,7 @@ from agent.core import Core
 from agent.errors import ConfigError
 from agent.extras import install, missing
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.sections import CommandGroup
 from console.commands.mcp_install import install_command
 from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
@@ -18,6 +19,7 @@ from console.terminal.signals import StopRequest
 
 
 @click.group(
+    cls=CommandGroup,
     invoke_without_command=True,
     epilog="""\b
 Examples:

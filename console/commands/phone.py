@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import click
 
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 
 VERBS = {
@@ -37,7 +38,7 @@ VERBS = {
 """What each takes and does, in the program's own words."""
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def phone() -> None:
     """Serve, inspect, reset and break virtual phones in the data directory.
 

@@ -3,9 +3,10 @@
 import click
 
 from console.cli_support import plain
+from console.cli_support.sections import CommandGroup
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def protocol() -> None:
     """Print the reference of the protocol, the settings and the command line."""
 

@@ -17,7 +17,7 @@ from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
-from console.cli_support.sections import AliasedGroup
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.store.queries.integrity import IntegrityReport
 
 
-@click.group(cls=AliasedGroup)
+@click.group(cls=CommandGroup)
 def store() -> None:
     """Check, compact, back up and repair the store. No core may be running.
 

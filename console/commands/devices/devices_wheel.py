@@ -10,17 +10,19 @@ from agent.core import Core
 from agent.errors import UsageError
 from agent.records import Point
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.sections import CommandGroup
 from console.core.host import run_with_core
 from console.terminal.signals import StopRequest
 
 
 @click.group(
+    cls=CommandGroup,
     epilog="""\b
 Examples:
   switchboard devices wheel take R5CT1234
   switchboard devices wheel tap R5CT1234 0.5 0.25
   switchboard devices wheel back R5CT1234 --note "logged in for you"
-"""
+""",
 )
 def wheel() -> None:
     """Take the wheel of a phone, drive it, and hand it back to its session."""

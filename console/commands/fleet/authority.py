@@ -12,12 +12,14 @@ from agent.errors import UsageError
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import CommandGroup
 from console.cli_support.time_parsing import duration_ms
 
 _DIRECTORY = click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 
 
 @click.group(
+    cls=CommandGroup,
     epilog="""\b
 Examples:
   switchboard fleet authority init ~/authority
@@ -27,7 +29,7 @@ Examples:
 
 Keep the directory on a computer that is not a host. Give each host its NAME.pem and NAME.key, and
 everyone authority.pem. authority.key never leaves the directory.
-"""
+""",
 )
 def authority() -> None:
     """Create certificates for TLS between hosts and consoles."""

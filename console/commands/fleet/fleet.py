@@ -22,6 +22,7 @@ from agent.records import DeviceState, HostState, at_host, host_of, on_host
 from agent.text import counted, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.sections import CommandGroup
 from console.commands.fleet.authority import authority
 from console.commands.store import backup, restore
 from console.core.command_settings import settings_for, to_run
@@ -37,7 +38,7 @@ _LOOK_S = 0.5
 _WHY = {"gone": "does not answer", "left": "has left", "here": "is here"}
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def fleet() -> None:
     """Show and manage the hosts of the fleet in --fleet or store.dsn."""
 

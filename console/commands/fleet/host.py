@@ -8,6 +8,7 @@ import click
 from agent.errors import UsageError
 from agent.text import one_line
 from console.cli_support.exits import ExitCode, end
+from console.cli_support.sections import CommandGroup
 from console.commands.daemon import (
     PHONES,
     VIRTUAL_ONLY,
@@ -21,7 +22,7 @@ from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def host() -> None:
     """Join a fleet with this computer's phones."""
 

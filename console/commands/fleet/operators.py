@@ -24,6 +24,7 @@ from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import CommandGroup
 from console.cli_support.time_parsing import duration_ms
 from console.core.command_settings import settings_for, to_run
 
@@ -48,6 +49,7 @@ _EMAIL = click.option(
 
 
 @click.group(
+    cls=CommandGroup,
     epilog="""\b
 Examples:
   switchboard operators keygen ~/.config/switchboard/operator.key
@@ -59,7 +61,7 @@ Examples:
 
 Without operators, every client of the core may do everything. Once there is
 one, everyone else must sign in. A fleet has one register for all its hosts.
-"""
+""",
 )
 def operators() -> None:
     """Manage who may use the core, and their rights."""

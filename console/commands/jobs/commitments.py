@@ -18,6 +18,7 @@ from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import CommandGroup
 from console.cli_support.time_parsing import when_ms
 from console.commands.jobs.commitments_show import show
 from console.core.device_setup import CONNECTED, NO_DEVICES
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from console.core.stored_core import Records
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def commitments() -> None:
     """Track promises, with reminders."""
 

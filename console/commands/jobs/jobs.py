@@ -6,13 +6,14 @@ itself. Invariant: a job is only kept here; it runs in the process that owns the
 
 import click
 
+from console.cli_support.sections import CommandGroup
 from console.commands.jobs.jobs_create import create
 from console.commands.jobs.jobs_edit import edit
 from console.commands.jobs.jobs_look import history, list_jobs, show
 from console.commands.jobs.jobs_move import pause, read, resume, run, stop
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def jobs() -> None:
     """Create, change, pause, run and stop jobs. They run while a console or daemon is running."""
 

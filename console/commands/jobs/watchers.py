@@ -21,6 +21,7 @@ from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.plain import moment, span
+from console.cli_support.sections import CommandGroup
 from console.cli_support.time_parsing import duration_ms, moment_ms
 from console.core.device_setup import CONNECTED, NO_DEVICES
 from console.core.host import run_with_core, run_with_records
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _KINDS = ["notification", "message_reply", "call_back", "web_change", "screen_text", "time"]
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def watchers() -> None:
     """Watch notifications, messages, calls, pages, screens and times."""
 

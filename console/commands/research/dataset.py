@@ -16,6 +16,7 @@ from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, progress, say
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import CommandGroup
 from console.cli_support.time_parsing import duration_ms
 from console.core.device_setup import NO_DEVICES
 from console.core.host import run_with_core, run_with_records
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _PAGE = 200
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def dataset() -> None:
     """Write sessions as Parquet to train on, and read them back."""
 

@@ -9,6 +9,7 @@ from agent.extras import install, is_installed, missing
 from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
@@ -16,7 +17,7 @@ DEFAULT_PORT = 8440
 WAYS = ("in-process", "adb")
 
 
-@click.group("env")
+@click.group("env", cls=CommandGroup)
 def environment() -> None:
     """Serve virtual phones as an environment for training and evaluation."""
 

@@ -17,6 +17,7 @@ from agent.text import counted, one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, progress, say
 from console.cli_support.options import JSON_OPTION
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 FOLDER = "evaluations"
 
 
-class SuiteFirst(click.Group):
+class SuiteFirst(CommandGroup):
     """A group whose first word may be a suite: then `run` is meant."""
 
     def resolve_command(

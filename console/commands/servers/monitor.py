@@ -13,11 +13,13 @@ from agent.core import Core
 from agent.errors import ConfigError, UsageError
 from agent.extras import install, is_installed, missing
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
 from console.terminal.signals import StopRequest, run_async
 
 
 @click.group(
+    cls=CommandGroup,
     invoke_without_command=True,
     epilog="""\b
 Examples:

@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -151,6 +152,28 @@ def test_another_name_of_a_command_works_and_is_not_listed(group: str, old: str,
     context = click.Context(commands)
     assert commands.get_command(context, old) is commands.get_command(context, new) is not None
     assert new in commands.list_commands(context) and old not in commands.list_commands(context)
+
+
+def groups(command: click.Command, path: str = "switchboard") -> Iterator[click.Context]:
+    """Yield the groups of commands below the whole program, each as it is called."""
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=path, terminal_width=80)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            yield from groups(child, f"{path} {name}")
+        yield context
+
+
+def test_the_help_of_a_group_cuts_no_sentence() -> None:
+    for context in groups(cli.cli):
+        group = context.command
+        assert isinstance(group, click.Group)
+        shown = " ".join(group.get_help(context).split())
+        for name in group.list_commands(context) if group is not cli.cli else ():
+            command = group.get_command(context, name)
+            assert command is not None
+            assert command.get_short_help_str(200) in shown, f"{context.info_name} {name}"
 
 
 def test_completion_knows_the_commands() -> None:
