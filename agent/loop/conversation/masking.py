@@ -36,8 +36,10 @@ def mask(messages: Sequence[Message], *, keep: int = KEEP_TURNS, block: int = 1)
     screens = []
     shown = ""
     for at in observed:
-        before, shown = shown, _screen(masked[at].text) or shown
-        if masked[at].text != AGAIN and not (shown and shown == before):
+        text = masked[at].text
+        before, shown = shown, _screen(text) or shown
+        is_again = text == AGAIN or (bool(shown) and shown == before and not _says_change(text))
+        if not is_again:
             screens.append(at)
         elif at != observed[-1]:
             masked[at] = replace(masked[at], text=AGAIN)
@@ -66,6 +68,11 @@ def fit(messages: Sequence[Message], budget: int = 0) -> list[Message]:
 def _screen(text: str) -> str:
     """Return what an observation says of the screen, without what was new on it; empty: nothing."""
     return text.partition("## Screen State\n")[2].replace(" <-- NEW", "").strip()
+
+
+def _says_change(text: str) -> bool:
+    """Return whether an observation says that something changed, such as the picture alone."""
+    return "\nChange: " in text.partition("## Screen State\n")[0]
 
 
 def is_masked(message: Message) -> bool:

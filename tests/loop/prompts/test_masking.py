@@ -77,6 +77,14 @@ def test_a_screen_that_was_looked_at_again_is_whole_once_and_counts_once() -> No
     assert mask(mask(again)) == mask(again)
 
 
+def test_a_screen_of_which_only_the_picture_changed_is_not_the_same_as_before() -> None:
+    change = "\nChange: PICTURE_CHANGED: The picture changed, no element did.\n\n## Screen State"
+    game = [m for _ in range(3) for m in turn(1)]
+    game = [replace(m, text=m.text.replace("\n\n## Screen State", change)) for m in game]
+    assert AGAIN not in screens(mask(game))
+    assert screens(mask([*turn(1), *turn(1), *turn(1)]))[1] == AGAIN
+
+
 def test_masking_leaves_calls_and_results_untouched() -> None:
     def others(messages: list[Message]) -> list[Message]:
         return [m for m in messages if m.kind is not MessageKind.OBSERVATION]
