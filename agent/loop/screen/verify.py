@@ -4,6 +4,7 @@ Not the watching (that is `agent.loop.observe`). Invariant: a result begins with
 FAILED, or UNKNOWN when nobody can tell; OK only when the screen shows the effect.
 """
 
+import re
 from collections.abc import Sequence
 
 from agent.loop.screen.changes import (
@@ -24,7 +25,7 @@ from agent.loop.signals.list_end import passed_over, reached_end
 from agent.loop.signals.rejection import rejection
 from agent.records import Element, Observation, Point
 from agent.safety.redacting.secrets import is_secret_field
-from agent.text import on_one_line, one_line, sentence, with_line_breaks
+from agent.text import ELLIPSIS, on_one_line, one_line, sentence, with_line_breaks
 
 UNSEEN = "This keypad does not show what is entered."
 """A secure keypad gives neither a picture nor a field: whether a key counted cannot be seen."""
@@ -125,7 +126,7 @@ def verify_typing(
         return _verify_secret(what, text, was, now, clear=clear)
     old = "" if was is None else was.value
     if not now.value:
-        return _verify_empty(what, text, before, after, old="" if clear else old)
+        return _verify_empty(what, text, before, after)
     held = f'"{_shown(now.value)}"'
     if text and clear and now.value == text:
         return f"OK: {what}. The field now holds it."
@@ -135,7 +136,7 @@ def verify_typing(
         return f"WARNING: {what}, but the field holds {held}."
     if now.value == text:
         return f"OK: {what}. The field now holds it."
-    if len(now.value) < _READ_CHARS and text.startswith(now.value):
+    if len(now.value) < _READ_CHARS and _is_cut(text, old, now.value):
         return f"WARNING: {what}, but the field holds only the beginning: {held}."
     if old.strip() and old in now.value and len(now.value) >= len(old) + len(text.strip()):
         if clear:
@@ -148,32 +149,42 @@ def verify_typing(
 def _verify_secret(what: str, text: str, was: Element | None, now: Element, *, clear: bool) -> str:
     if now.length and not text:
         return f"WARNING: {what}, but the field still holds {now.length} hidden characters."
+    if text and not now.length and was is not None and was.length:
+        return f"WARNING: {what}, but the field is empty."
     if not now.length:
         return f"OK: {what}. What a password field holds is not shown."
-    if was is not None and was.length == now.length and not clear:
-        return f"WARNING: {what}, but the field still holds {now.length} hidden characters."
+    if was is not None and was.length >= now.length and not clear:
+        still = "still holds" if was.length == now.length else "now holds only"
+        return f"WARNING: {what}, but the field {still} {now.length} hidden characters."
     return f"OK: {what}. The field now holds {now.length} hidden characters."
 
 
-def _verify_empty(
-    what: str, text: str, before: Observation, after: Observation, *, old: str
-) -> str:
-    """Judge typing after which the field is empty: wanted, or a sign that the text went on.
-
-    Args:
-        old: what the field held before, if that had not to go.
-    """
+def _verify_empty(what: str, text: str, before: Observation, after: Observation) -> str:
+    """Judge typing after which the field is empty: wanted, or a sign that the text went on."""
     if not text:
         return f"OK: {what}. The field is empty."
-    start = one_line(text, _TYPED_PREFIX).strip()
-    seen = [any(start in e.label for e in screen.elements) for screen in (before, after)]
-    if start and seen == [False, True]:
+    if _times_shown(text, after) > _times_shown(text, before):
         return f"OK: {what}. The field is empty again, and the screen shows the text."
-    if old:
-        return f"OK: {what}. The field is empty again: the text was sent or taken."
     if is_same(before, after):
         return f"WARNING: {what}, but the field is empty."
     return f"WARNING: {what}, but the field is empty, and nothing shows where the text went."
+
+
+def _times_shown(text: str, screen: Observation) -> int:
+    """Return how many labels show a text, or of a long one the beginning, as whole words."""
+    start = one_line(text, _TYPED_PREFIX).strip().removesuffix(ELLIPSIS)
+    if not start:
+        return 0
+    ends = r"(?!\w)" if len(one_line(text).strip()) <= _TYPED_PREFIX else ""
+    shown = re.compile(rf"(?<!\w){re.escape(start)}{ends}")
+    return sum(shown.search(element.label) is not None for element in screen.elements)
+
+
+def _is_cut(text: str, old: str, value: str) -> bool:
+    """Return whether a field holds the beginning of a text, alone or beside what was there."""
+    added = {value, value.removeprefix(old), value.removesuffix(old)}
+    parts = {part.strip() for part in added} - {"", text.strip()}
+    return any(text.startswith(part) for part in parts)
 
 
 def _arrived(text: str, value: str) -> bool:
