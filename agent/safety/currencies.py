@@ -27,6 +27,6 @@ _UNITS = (
 )
 """Words that only follow a number: of currencies, and of what games sell."""
 CURRENCY = rf"(?:{_LOCAL}|[{_SIGNS}]|(?-i:{'|'.join(_CODES.split())})|TRY)"
-NUMBER = r"\d[\d.,'\u00a0\u202f ]{0,14}(?:[.,]-)?"
+NUMBER = r"\d[\d.,'\u00a0\u202f ]{0,24}(?:[.,]-)?"
 AFTER = rf"(?:{CURRENCY}|{_UNITS})"
 """What may follow a number and make it an amount."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from agent.records import Allowance, Effect, EffectVerb, Source, Stated
-from agent.safety.effects.amounts import amounts, is_number, is_rate, value_of
+from agent.safety.effects.amounts import is_number, is_rate, is_whole, value_of
 from agent.safety.redacting.redaction import TAKEN_OUT
 
 _RECIPIENT_SOURCES = frozenset({Source.SCREEN, Source.TYPED})
@@ -74,7 +74,7 @@ def _needed(effect: Effect, labels: Iterable[str]) -> int | None:
             if effect.amount is None or not _is_read(effect.amount):
                 return None
             said = effect.amount.text
-            if amounts(said) != (said,) and not is_number(said):
+            if not is_whole(said) and not is_number(said):
                 return None
             if any(map(is_rate, labels)):
                 return None

@@ -15,7 +15,7 @@ from agent import protocol
 from agent.records import ActionOutcome, Effect, EffectVerb, Element, Observation, Source, Stated
 from agent.safety.approval import is_yes
 from agent.safety.effects.acts import Act, ActKind, ReadActs
-from agent.safety.effects.amounts import amounts, currency, value_of
+from agent.safety.effects.amounts import amounts, currency, is_whole, values
 from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page, is_digit, page_of
 from agent.safety.effects.structure.fields import is_recipient
@@ -88,7 +88,7 @@ class Flow:
         self._seen = screen
         page = page_of(screen)
         for element in screen.elements:
-            if found := amounts(element.label):
+            if found := [one for one in amounts(element.label) if is_whole(one)]:
                 units = self._currencies.setdefault(element.package, set())
                 units.update(map(currency, found))
         if page.package != self.package and not is_neutral(
@@ -136,9 +136,11 @@ class Flow:
         """Return what this session typed where the screen's text has lost it to redaction."""
         if not TAKEN_OUT.search(shown):
             return shown
-        fields = (f for f in page.fields if is_recipient(f) and f.value == shown)
-        typed = (self.typed.get((f.package, field_name(f)), "") for f in fields)
-        return next((said for said in typed if said), shown)
+        for one in page.fields:
+            typed = self.typed.get((one.package, field_name(one)), "")
+            if typed and is_recipient(one) and TAKEN_OUT.search(one.value):
+                shown = shown.replace(one.value, typed)
+        return shown
 
     # --- what is done ----------
 
@@ -350,4 +352,5 @@ def _same_amount(asked: Stated | None, now: Stated | None) -> bool:
         return True
     if asked is None or not asked.text:
         return False
-    return value_of(asked.text) == value_of(now.text)
+    found = values(now.text)
+    return asked.text == now.text or (bool(found) and found <= values(asked.text))

@@ -5,7 +5,7 @@ nothing. Pure.
 """
 
 from agent.records import Stated
-from agent.safety.effects.amounts import amounts, value_of
+from agent.safety.effects.amounts import amounts, value_of, values
 from agent.safety.words import words
 from agent.text import one_line
 
@@ -24,10 +24,9 @@ def beside_goal(recipient: Stated | None, amount: Stated | None, goal: str) -> s
     if recipient is not None and recipient.text and not _names(goal, recipient.text):
         said.append(f'your words do not name "{one_line(recipient.text, 80)}"')
     asked = amounts(goal)
-    if amount is not None and amount.text and asked:
-        found = {value_of(one) for one in amounts(amount.text)}
-        if found and found.isdisjoint(map(value_of, asked)):
-            said.append(f"your words say {one_line(', '.join(asked), 80)}")
+    states = amount is not None and bool(amount.text) and bool(asked)
+    if amount is not None and states and values(amount.text).isdisjoint(map(value_of, asked)):
+        said.append(f"your words say {one_line(', '.join(asked), 80)}")
     return f"{'; '.join(said)}." if said else ""
 
 

@@ -94,6 +94,8 @@ class Meaning(StrEnum):
     OPERATED = "operated"
     SHARED = "shared"
     LASTING = "lasting"
+    FINAL = "final"
+    NEW = "new"
 
 
 OUTCOMES = frozenset(
@@ -101,10 +103,11 @@ OUTCOMES = frozenset(
         *(Meaning.APPROVE, Meaning.DECLINE, Meaning.AUDIENCE, Meaning.EVERYONE, Meaning.SEEN),
         *(Meaning.ERASED, Meaning.JOIN, Meaning.MEETING, Meaning.CLAIM, Meaning.HARMLESS),
         *(Meaning.COMMIT, Meaning.CONSENT, Meaning.DEVICE, Meaning.OPERATED),
-        *(Meaning.SHARED, Meaning.LASTING),
+        *(Meaning.SHARED, Meaning.LASTING, Meaning.FINAL, Meaning.NEW),
     }
 )
-"""What only `agent.safety.effects.structure.outcome` reads; beside an amount or a written text a
+"""What only `agent.safety.effects.structure.outcome`, titles and the words on undoing are read for;
+beside an amount or a written text a
 word of these counts as one that is not known."""
 _WHOLE_ONLY = frozenset(
     {

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from agent.records import Element, Observation
-from agent.safety.effects.amounts import amounts, is_number, is_rate
+from agent.safety.effects.amounts import amounts, has_digit, is_number, is_rate, is_whole
 from agent.safety.effects.lexicon import Meaning, Reading, read
 from agent.safety.effects.structure.fields import is_amount, is_composer, is_recipient, is_search
 from agent.safety.words import id_words, words
@@ -24,6 +24,7 @@ _ID_MONEY = frozenset(
         *("bet", "stake", "invest", "trade", "amount", "total", "price"),
     }
 )
+_ID_TIP = frozenset({"tip", "gratuity"})
 _ID_PIN = frozenset({"pin", "passcode", "mpin", "bouncer", "otp", "passwordentry", "biometric"})
 _OPERATORS = frozenset({"+", "−", "-", "×", "÷", "=", "*", "/"})
 _INSTRUMENTS = ("calculator", "deskclock", "clock", "stopwatch", "timer", "metronome")
@@ -45,6 +46,7 @@ _MAKES = frozenset({"add", "new", "create", "compose", "fab"})
 _SETS = frozenset({"settings", "setting", "preferences", "preference", "account", "accounts"})
 """In the name of a page whose rows are commands, in whatever app."""
 _ROWS = 3
+_FEW_AMOUNTS = 3
 HEAD, _MIDDLE = 0.22, 0.5
 
 
@@ -332,20 +334,22 @@ class Page:
 
     @cached_property
     def amount_field(self) -> Element | None:
-        return next((f for f in self.fields if is_amount(f)), None)
+        found = [f for f in self.fields if is_amount(f)]
+        # A tip is a part of what is paid, where the page says more.
+        whole = [f for f in found if not _ID_TIP.intersection(id_words(f.resource_id))]
+        return next(iter(whole if whole or self.amounts else found), None)
 
     @cached_property
     def stake(self) -> str:
         """The amount that this page is about; empty when it shows none.
 
-        A field that is filled, the title, what stands beside a word of money, or the only amount.
+        A field that is filled, the title, what stands beside a word of money, or what is left. What
+        a field holds is said whole, whether it is an amount or not.
         """
         field = self.amount_field
-        if field is not None and is_number(field.value):
-            sign = next(iter(currencies(self.elements)), "")
-            return f"{sign}{field.value}"
-        if field is not None and amounts(field.value):
-            return amounts(field.value)[0]
+        if field is not None and has_digit(field.value):
+            signs = currencies(self.elements) if is_number(field.value) else ()
+            return f"{signs[0] if len(signs) == 1 else ''}{field.value.strip()}"
         if found := amounts(self.title):
             return found[0]
         beside = [
@@ -363,12 +367,10 @@ class Page:
         chosen = [a for e, a in self.amounts if self.is_row(e) and (e.selected or e.checked)]
         if len(chosen) == 1:
             return chosen[0]
-        alone = {a for e, a in self.amounts if not self.is_row(e)}
-        if len(alone) == 1 or (self.is_dialog and alone):
-            return next(a for e, a in self.amounts if a in alone)
-        if 0 < len(alone) <= 3 and len(self.pressables) <= 8:
-            return next(a for e, a in self.amounts if a in alone)
-        return ""
+        alone = dict.fromkeys(a for e, a in self.amounts if not self.is_row(e))
+        few = len(alone) <= _FEW_AMOUNTS and len(self.pressables) <= 8
+        # Nothing says which of several is meant.
+        return ", ".join(alone) if len(alone) == 1 or self.is_dialog or few else ""
 
     @cached_property
     def asks_recipient(self) -> bool:
@@ -415,9 +417,9 @@ class Page:
     @cached_property
     def recipient(self) -> str:
         """Who gets it, as the page says: a field, a line that begins with "to", a chosen row."""
-        for field in self.fields:
-            if is_recipient(field) and field.value:
-                return field.value
+        if said := [f.value for f in self.fields if is_recipient(f) and f.value]:
+            # A mail has more than one such field, and everybody in them gets it.
+            return ", ".join(dict.fromkeys(said))
         for e in self.texts:
             if name := after_recipient(e.label):
                 return name
@@ -534,6 +536,7 @@ def currencies(elements: Sequence[Element]) -> tuple[str, ...]:
         "".join(c for c in a if not (c.isdigit() or c in ".,' -\u00a0"))
         for e in elements
         for a in amounts(e.label)
+        if is_whole(a)
     )
     return tuple(dict.fromkeys(s for s in signs if s))
 

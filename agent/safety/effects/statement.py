@@ -1,22 +1,28 @@
 """State an effect for the person who has to judge it: to whom, what, how much, and who says so."""
 
 import hashlib
+import re
 
-from agent.records import Effect, EffectVerb, Source, Stated
+from agent.records import Effect, EffectVerb, Element, Source, Stated
 from agent.safety.effects.acts import Act, ActKind
-from agent.safety.effects.amounts import amounts, currency
+from agent.safety.effects.amounts import amounts, currency, is_whole
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.goal_match import beside_goal
+from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page
 from agent.safety.effects.structure.fields import is_recipient
 from agent.safety.effects.verbs import RULES
 from agent.safety.redacting.redaction import redact_secrets
-from agent.text import clean
+from agent.text import clean, one_line
 
 V = EffectVerb
 _MAX_CHARS = 4000
 _TO_SOMEBODY = frozenset({V.SPEND, V.SEND, V.CALL})
+_NEVER = frozenset({V.SPEND, V.SEND, V.CARRY_OUT})
+"""What nothing takes back, whatever a screen says."""
+_LASTS = frozenset({Meaning.FINAL, Meaning.LASTING})
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 UNREADABLE = Stated(source=Source.UNREADABLE)
 
 
@@ -35,12 +41,12 @@ def state(finding: Finding, act: Act, page: Page, context: Context) -> Effect:
         content=content,
         before=before,
         amount=amount,
-        currency=currency(amount.text) if amount else "",
+        currency=currency(amount.text) if amount and is_whole(amount.text) else "",
         account=_account(page) if verb is V.SPEND else None,
         app=app,
         screen=page.title[:200] or context.screen.foreground.activity.rsplit(".", 1)[-1],
         phone=context.phone,
-        undo=RULES[verb].undo,
+        undo=_undo(verb, element, page, before),
         beside_goal=beside_goal(recipient, amount, context.goal),
     )
     return replace_digest(effect)
@@ -77,7 +83,9 @@ def _recipient(verb: EffectVerb, page: Page, context: Context, act: Act) -> Stat
     if verb is V.CALL and act.element is not None:
         label = act.element.label
         said = label.split(" ", 1)[1] if " " in label and " | " not in label else ""
-        dialled = next((f.value for f in page.fields if f.value), "")
+        # "Call Ana" names somebody, and "Anruf starten" nobody.
+        said = "" if said[:1].islower() else said
+        dialled = next((f.value for f in page.filled), "")
         name = said or dialled or page.title
         return Stated(text=name, source=flow.source_of(name)) if name else UNREADABLE
     if verb is V.SEND:
@@ -90,16 +98,39 @@ def _recipient(verb: EffectVerb, page: Page, context: Context, act: Act) -> Stat
 
 def _amount(page: Page, context: Context, control: str) -> Stated:
     own = amounts(control)
+    if len(own) == 1:
+        return Stated(text=own[0])
     if own:
-        return Stated(text=own[-1])
+        # "Pay $15 + $2": all that stands from the first to the last.
+        return Stated(text=control[control.index(own[0]) : control.rindex(own[-1]) + len(own[-1])])
     if page.stake:
         return Stated(text=page.stake, source=context.flow.source_of(page.stake))
+    if page.amount_field is not None:
+        # What an earlier page or the field itself said before holds no longer.
+        return UNREADABLE
     return context.flow.amount or UNREADABLE
 
 
 def _account(page: Page) -> Stated | None:
     paying = next((e.label for e in page.elements if "••" in e.label or "**" in e.label), "")
     return Stated(text=paying[:120]) if paying else None
+
+
+def _undo(verb: EffectVerb, element: Element | None, page: Page, before: Stated | None) -> str:
+    """Return what can take an effect back: the screen's own words come before the verb's."""
+    if verb in _NEVER or not RULES[verb].undo:
+        return RULES[verb].undo
+    shown = page.texts if page.is_dialog or not page.rows else ()
+    # What stands in a row is anybody's.
+    control = "" if element is None or page.is_row(element) else element.label
+    for text in (control, page.title, *(e.label for e in shown)):
+        if _LASTS & read(text).found:
+            parts = _SENTENCE.split(text)
+            said = next((part for part in parts if _LASTS & read(part).found), text)
+            return f'The screen says: "{one_line(said, 160)}"'
+    if verb is V.OVERWRITE and (before is None or before.source is Source.UNREADABLE):
+        return "At most the app's own older version: what is replaced was not read."
+    return RULES[verb].undo
 
 
 def _content(

@@ -7,6 +7,7 @@ from agent.safety.effects.acts import Act
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.flow import field_name
+from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page
 from agent.safety.effects.structure.fields import is_amount, is_composer, is_search
 from agent.safety.words import id_words, words
@@ -17,14 +18,6 @@ _ATOMIC = re.compile(r"[\d\s()+./:-]{4,}|\S+@\S+|https?://\S+")
 _ATOMIC_IDS = frozenset(
     {"phone", "number", "email", "mail", "iban", "account", "date", "time", "birthday", "zip"}
 )
-
-_NEW = frozenset(
-    {
-        *("new", "add", "create", "neu", "neue", "neuer", "neues", "nuevo", "nueva", "nouveau"),
-        *("nouvelle", "nuovo", "nuova", "novo", "nova"),
-    }
-)
-"""Begins the title of a form for what does not exist yet."""
 
 
 def find_overwrite(act: Act, page: Page, context: Context) -> Finding | None:
@@ -60,10 +53,18 @@ def is_stored(field: Element, page: Page, context: Context) -> bool:
     if is_amount(field) or page.is_calculator:
         return False
     first = min(page.fields, key=lambda e: e.bounds.top, default=field)
-    if not _NEW.isdisjoint(words(page.title)[:1]) and _is_ours(first, context):
+    if _names_new(page.title) and _is_ours(first, context):
         # What has no name yet is not stored: the app proposes the rest, as a new event's date.
         return False
     return not _is_ours(field, context)
+
+
+def _names_new(title: str) -> bool:
+    """Return whether a title is that of a form for what does not exist yet."""
+    said = words(title)
+    # Word by word: "New message" and "Create account" are phrases of their own.
+    ends = {meaning for word in (*said[:1], *said[-1:]) for meaning in read(word).whole}
+    return Meaning.NEW in ends | read(title).head
 
 
 def _is_ours(field: Element, context: Context) -> bool:

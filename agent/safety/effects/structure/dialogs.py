@@ -39,7 +39,7 @@ def find_agreeing(element: Element, page: Page) -> Finding | None:
         return Finding(V.SIGN_IN, f"{said} lets somebody sign in", element=element)
     if M.OUTSIDER in page.question.found and len(choices) > 1:
         return Finding(V.SEND, f"{said} tells or lets in other people", element=element)
-    if M.WARNING in page.statement.found and (page.refusals or len(choices) > 1):
+    if {M.WARNING, M.FINAL} & page.statement.found and (page.refusals or len(choices) > 1):
         return Finding(V.UNKNOWN, f"{said} agrees to what the dialog warns of", element=element)
     unread = is_unread(page) or is_unread_choice(element, page)
     if unread and len(choices) > 1 and not is_way_out(element, choices):
@@ -62,7 +62,7 @@ def _accepts_warning(element: Element, page: Page) -> Finding | None:
     """A page that says what is lost, and ends by going on."""
     if not (is_next_step(element) and ends(element, page)) or page.says_done:
         return None
-    grave = {M.WARNING, M.LASTING}
+    grave = {M.WARNING, M.FINAL, M.LASTING}
     warns = next((e for e in page.texts if grave & read(e.label).found), None)
     if warns is None:
         return None

@@ -93,7 +93,7 @@ def is_unread_choice(element: Element, page: Page) -> bool:
     """Return whether an element is one of two or three buttons of a line, none of them known."""
     line = [element, *page.beside(element)]
     buttons = all(e.class_name.endswith("Button") and not e.checkable for e in line)
-    known = any(read(_title(e)).found or sign_of(e) or is_nameless(e) for e in line)
+    known = any(read(_title(e)).found - {M.NEW} or sign_of(e) or is_nameless(e) for e in line)
     return len(line) in _CHOICES and buttons and not known and not page.is_toolbar(element)
 
 
@@ -117,7 +117,7 @@ def is_unread(page: Page) -> bool:
     """Return whether no word of a page is known, so that its language is none of the lexicon's."""
     said = [e for e in page.elements if any(map(str.isalpha, e.label)) and not is_nameless(e)]
     said = [e for e in said if not e.label.isascii() or len(e.label) > 2]
-    if not said or any(read(e.label).found for e in said):
+    if not said or any(read(e.label).found - {M.NEW} for e in said):
         return False
     return not any(_common().intersection(words(e.label)) for e in said)
 

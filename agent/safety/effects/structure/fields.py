@@ -12,6 +12,9 @@ _ID_MESSAGE = frozenset(
         *("tweet", "post", "sms", "status", "feedback"),
     }
 )
+_ID_RECIPIENT = frozenset(
+    {"to", "cc", "bcc", "recipient", "recipients", "payee", "beneficiary", "iban"}
+)
 _ID_SEARCH = frozenset({"search", "query", "find", "filter", "url", "omnibox", "address"})
 
 
@@ -39,7 +42,7 @@ def is_stake(field: Element) -> bool:
 def is_recipient(field: Element) -> bool:
     """Return whether a field takes whom something goes to."""
     ids = set(id_words(field.resource_id))
-    if ids & {"to", "recipient", "recipients", "payee", "beneficiary", "iban"}:
+    if ids & _ID_RECIPIENT:
         return True
     return bool(read(field.label).whole & {Meaning.RECIPIENT}) or bool(
         {Meaning.RECIPIENT} & read(field.label).head and len(words(field.label)) <= 2
