@@ -17,10 +17,11 @@ from agent.loop.images.image_prep import Pictures
 from agent.loop.images.set_of_marks import MEDIA_TYPE
 from agent.loop.observe import Sleep
 from agent.loop.verification.claim_history import ClaimHistory
+from agent.loop.verification.goal_parts import Shown, names_of, nowhere, parts_of
 from agent.loop.verification.quote_relevance import objection
-from agent.loop.verification.quotes import find, normalised
+from agent.loop.verification.quotes import counted, find, normalised
 from agent.loop.verification.reply import ReadReply, read_reply
-from agent.loop.verification.request import shown_steps, verdict_request
+from agent.loop.verification.request import named_back, shown_steps, verdict_request
 from agent.models.model import Model, ModelReply, ModelRequest
 from agent.models.verifying import Rules, SeenScreen
 from agent.records import AppInfo, GoalVerdict, Usage, Verification, VerifiedBy
@@ -85,14 +86,30 @@ class ModelVerifier:
             values=claim.values,
             pictures=await self._frames(past) if self.model.sees else None,
         )
+        usage = Usage()
         try:
             reply = await self._ask(request)
+            said, usage = read_reply(reply), reply.usage
+            found = self._judge(said, past, claim)
+            parts = parts_of(past) if found.is_met else ()
+            if missed := nowhere(parts, past):
+                why = f"Nothing shows {names_of(missed)}."
+                unshown = Verification(reason=_overruled_reason(said, why), evidence=found.evidence)
+                return Verified(unshown, usage, missing=why)
+            quoted = Shown(said.quotes)
+            if unquoted := [part for part in parts if not part.is_in(quoted)]:
+                # One verdict for all of a goal: what nobody looked at is named once.
+                reply = await self._ask(named_back(request, names_of(unquoted)))
+                usage = usage.plus(reply.usage)
+                again = read_reply(reply)
+                said = again._replace(quotes=tuple(dict.fromkeys((*again.quotes, *said.quotes))))
+                found = self._judge(said, past, claim)
         except ModelError as error:
             why = redact_secrets(one_line(error.message, 300))
-            return Verified(Verification(reason=f"The verifier failed: {why}"), answered=False)
-        said = read_reply(reply)
+            failed = Verification(reason=f"The verifier failed: {why}")
+            return Verified(failed, usage, answered=False)
         missing = said.reason if said.verdict is GoalVerdict.CANNOT_TELL else ""
-        return Verified(self._judge(said, past, claim), reply.usage, missing=missing)
+        return Verified(found, usage, missing=missing)
 
     async def _ask(self, request: ModelRequest) -> ModelReply:
         for attempt in range(1, ATTEMPTS + 1):
@@ -107,7 +124,7 @@ class ModelVerifier:
     def _judge(self, said: ReadReply, past: ClaimHistory, claim: Claim) -> Verification:
         evidence = tuple(find(quote, past.screens) for quote in said.quotes)
         shown = tuple(one for one in evidence if one.step)
-        things = len({normalised(one.quote) for one in shown})
+        things = counted([one.quote for one in shown], past.screens)
         evidence, kept = evidence[:MAX_EVIDENCE], shown[:MAX_EVIDENCE]
         nobody = Verification(reason=said.reason, evidence=evidence)
         match said.verdict:
@@ -188,10 +205,10 @@ def unread_numbers(claim: Claim, past: ClaimHistory, things: int = 0) -> tuple[s
     """Return the numbers of an answer where no stored screen shows any of them.
 
     A count need not be written anywhere: a single digit proves nothing, and a larger one is shown
-    by as many quoted things.
+    by as many quoted things of one kind.
 
     Args:
-        things: how many different words were quoted that stand on stored screens.
+        things: how many rows of one kind were quoted.
     """
     if not claim.looks_only or claim.values:
         # Of a result as data each value is looked for by itself.

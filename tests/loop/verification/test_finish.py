@@ -260,6 +260,31 @@ async def test_a_count_that_no_screen_shows_is_shown_by_as_many_quoted_things(
     assert end.verification.is_met is met
 
 
+@pytest.mark.parametrize(
+    "quotes",
+    [
+        # A title, a tab and a button are no rows of the list.
+        ("Names", "All", "Save", *[f"Name {letter}" for letter in "ABCDEFGHI"]),
+        # Two words of one row are one thing.
+        ("Name A", "Berlin A", *[f"Name {letter}" for letter in "BCDEFGHIJK"]),
+    ],
+)
+async def test_a_count_is_not_shown_by_whatever_else_was_quoted(quotes: tuple[str, ...]) -> None:
+    letters = "ABCDEFGHIJK"
+    rows = [
+        button(f"Name {one}, Berlin {one}", 0.2 + at / 20, class_name="android.view.ViewGroup")
+        for at, one in enumerate(letters)
+    ]
+    more = [node("Names", (0.1, 0.02, 0.9, 0.06)), button("All", 0.08), button("Save", 0.9)]
+    judge = scripted(verdict("met", *quotes))
+    answer = says("finish", success=True, summary="There are 12 names.")
+    phone = PaperPhone(lambda: [*more, *rows])
+    end, _ = await played(answer, judge=judge, goal="How many names are there?", phone=phone)
+    assert end.verification is not None
+    assert not end.verification.is_met
+    assert "12: on no stored screen." in end.verification.reason
+
+
 class DatedPhone(PaperPhone):
     async def local_time(self, *, timeout_s: float = 5.0) -> str:
         return "2026-11-26 23:50, Europe/Berlin, de-DE"

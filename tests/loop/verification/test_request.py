@@ -14,6 +14,7 @@ from agent.loop.verification.request import (
 )
 from agent.protocol import (
     EventMsg,
+    FactsUpdate,
     ObservationRecorded,
     QuestionAnswered,
     RequestUserInput,
@@ -223,3 +224,12 @@ def test_of_a_screen_that_is_too_long_to_be_listed_the_beginning_is() -> None:
     assert '"Row 0 ' in listed and "Row 79 " not in listed
     assert "left out" not in listed
     assert len(listed) < MAX_OTHER_CHARS + 200
+
+
+def test_a_number_that_was_noted_and_stands_on_no_screen_is_marked() -> None:
+    seen = ObservationRecorded(step=1, observation=observation(node("Balance: $1,284.50")))
+    noted = FactsUpdate(facts=("The balance is $1,284.50", "The rent is 900 of 1,284.50"))
+    said = case(seen, noted)
+    assert "## Facts that the agent noted: to be checked, no evidence" in said
+    assert "- The balance is $1,284.50\n" in said + "\n"
+    assert "- The rent is 900 of 1,284.50 (on no stored screen: 900)" in said
