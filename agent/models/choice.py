@@ -104,7 +104,7 @@ def build_client(
     if is_elsewhere:
         _check_elsewhere(settings, endpoint, recorded, env, key=key, login=login)
         said = f"Model calls go to {bare(endpoint.base_url)}, where this session started."
-    elif is_unknown and login is not None and not login.is_for(endpoint.base_url):
+    elif is_unknown and login and not (login.is_for(endpoint.base_url) or endpoint.is_near):
         raise not_made_for(login.origin, login.issuer, endpoint.base_url)
     elif is_unknown and login is None and not settings.model.base_url:
         variable = variables(endpoint, settings.model.api_key_env)[0]
@@ -145,7 +145,7 @@ def _check_elsewhere(
     """Refuse an endpoint that the settings do not name, if it is not to be asked from here.
 
     Args:
-        key: one that is bound to its host, if there is one.
+        key: one that is bound to its origin, if there is one.
         login: where there is no key; it is for the endpoint that it was made for.
 
     Raises:
@@ -163,10 +163,10 @@ def _check_elsewhere(
     if login is not None and login.is_for(endpoint.base_url):
         return
     withheld = bool(env.get(settings.model.api_key_env)) or login is not None
-    if key.source is Source.NONE and not endpoint.is_local and (endpoint.key_variable or withheld):
+    if key.source is Source.NONE and not endpoint.is_near and (endpoint.key_variable or withheld):
         raise ConfigError(
             f"{session_at}, and the settings here have {here}, whose key is not sent elsewhere; "
-            f"there is no key for {endpoint.host}.",
+            f"there is no key for {endpoint.key_name}.",
             f"Keep one in {KEY_FILE} beside the settings file, or {again}.",
         )
 

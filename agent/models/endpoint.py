@@ -11,7 +11,8 @@ import msgspec
 
 from agent.errors import ConfigError
 from agent.models.catalog import ModelFacts, Preset, catalog, facts_of
-from agent.models.loopback import is_loopback
+from agent.models.login_origin import origin_of
+from agent.models.loopback import is_loopback, is_near
 from agent.models.wires import WIRES
 from agent.settings import Wire
 from agent.text import one_line
@@ -80,8 +81,24 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return is_loopback(self.base_url)
 
     @property
+    def is_near(self) -> bool:
+        """Whether it runs on this machine or its network, where a server may want no key."""
+        return is_near(self.base_url)
+
+    @property
     def host(self) -> str:
         return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def origin(self) -> str:
+        """Its scheme, host and port: what a key is bound to."""
+        return origin_of(self.base_url)
+
+    @property
+    def key_name(self) -> str:
+        """What its key is kept under: its origin, of which https on the usual port is not said."""
+        bare = self.origin.removeprefix("https://")
+        return self.host if bare in {self.host, f"[{self.host}]"} else self.origin
 
 
 def endpoint_for(base_url: str, name: str, wire: str = "auto") -> Endpoint:

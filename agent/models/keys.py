@@ -1,7 +1,8 @@
 """Where a key comes from: the environment, a file only its owner can read, or the system's keyring.
 
 Not the login (that is `agent.models.login`). Invariants: a key stands in no message, no event and
-no command line; a file that others can read is refused, not used with a warning.
+no command line; a file that others can read is refused, not used with a warning; a key is bound to
+scheme, host and port, but for that of a variable which the settings name for their own endpoint.
 """
 
 import os
@@ -16,9 +17,12 @@ import msgspec
 from agent.errors import ConfigError
 from agent.models.catalog import catalog
 from agent.models.endpoint import Endpoint, Provider
+from agent.models.login_origin import origin_of
 from agent.text import one_line
 
 SERVICE = "switchboard"
+AZURE_ENDPOINT = "AZURE_OPENAI_ENDPOINT"
+"""The variable of Azure's own tools that says which resource the key beside it is for."""
 _MAX_KEY_CHARS = 10_000
 
 
@@ -54,44 +58,106 @@ def find_key(
 
     Args:
         variable: the environment variable that the settings name; the provider's own comes next.
-        file: holds a key for each host, as `host = "key"` lines of TOML; it need not exist.
+            Empty for an endpoint that the settings do not name.
+        file: holds a key for each endpoint, as `"host" = "key"` lines of TOML for https on its
+            usual port and `"http://host:8000" = "key"` for any other; it need not exist.
         use_keyring: whether the system's keyring is asked, which may be slow or want a password.
         environ: the process's own environment when left out.
 
     Raises:
         ConfigError: the file is readable by others, or is no key file; or the keyring is broken; or
-            a provider's key would go there without encryption.
+            a provider's key would go there without encryption; or the only key is for another
+            origin.
     """
     env = os.environ if environ is None else environ
     key = _look_up(endpoint, variable, file, env, use_keyring=use_keyring)
     is_providers = endpoint.row is not None or endpoint.provider is Provider.AZURE
     is_open = not endpoint.is_local and not endpoint.base_url.lower().startswith("https://")
     if key.value and is_providers and is_open:
-        raise ConfigError(
-            f"The key for {endpoint.host} is not sent without encryption.",
-            f"Write model.base_url as https://{endpoint.host}.",
-        )
+        raise _unencrypted(endpoint)
     return key
 
 
 def _look_up(
     endpoint: Endpoint, variable: str, file: Path, env: Mapping[str, str], *, use_keyring: bool
 ) -> Key:
+    withheld: ConfigError | None = None
     for name in variables(endpoint, variable):
         value = env.get(name, "").strip()
-        if value:
-            return Key(value=_usable(value, name), source=Source.ENVIRONMENT, where=name)
-    value = read_key_file(file).get(endpoint.host, "")
+        if not value:
+            continue
+        if name == endpoint.key_variable:
+            bound = _bound_to(endpoint, env, is_set=bool(variable))
+            if bound != endpoint.origin:
+                withheld = _for_another(endpoint, name, bound) if bound else None
+                continue
+        return Key(value=_usable(value, name), source=Source.ENVIRONMENT, where=name)
+    kept = {name: value for name, value in read_key_file(file).items() if _origin_of_name(name)}
+    by_origin = {_origin_of_name(name): value for name, value in kept.items()}
+    value = by_origin.get(endpoint.origin, "")
     if value:
         return Key(value=_usable(value, str(file)), source=Source.FILE, where=str(file))
+    if kept.get(endpoint.host) and endpoint.origin not in by_origin:
+        withheld = withheld or _for_https(endpoint, str(file))
     # What runs on this machine mostly wants no key, and a keyring may be slow to ask.
     if use_keyring and not endpoint.is_local:
-        value = _from_keyring(endpoint.host)
+        value = _from_keyring(endpoint.key_name)
         if value:
             return Key(
-                value=_usable(value, "the keyring"), source=Source.KEYRING, where=endpoint.host
+                value=_usable(value, "the keyring"), source=Source.KEYRING, where=endpoint.key_name
             )
+        if endpoint.key_name != endpoint.host and _from_keyring(endpoint.host):
+            withheld = withheld or _for_https(endpoint, "the keyring")
+    if withheld is not None:
+        raise withheld
     return Key(value="", source=Source.NONE)
+
+
+def _bound_to(endpoint: Endpoint, env: Mapping[str, str], *, is_set: bool) -> str:
+    """Return the origin that a provider's own variable is for; empty where nothing says it.
+
+    Args:
+        is_set: the settings name the endpoint.
+    """
+    if endpoint.provider is Provider.AZURE:
+        own = env.get(AZURE_ENDPOINT, "").strip()
+        # A key that says nothing of its resource is for the one that the settings name.
+        return origin_of(own) if own else endpoint.origin if is_set else ""
+    return "" if endpoint.row is None else origin_of(endpoint.row.base_url)
+
+
+def _for_another(endpoint: Endpoint, name: str, bound: str) -> ConfigError:
+    if not endpoint.origin.startswith("https://"):
+        return _unencrypted(endpoint)
+    by = f" ({AZURE_ENDPOINT})" if endpoint.provider is Provider.AZURE else ""
+    return ConfigError(
+        f"The key in {name} is for {bound}{by}, and is not sent to {endpoint.origin} "
+        "(model.base_url).",
+        f"Correct the address, or keep a key for {endpoint.origin}: switchboard login --key",
+    )
+
+
+def _unencrypted(endpoint: Endpoint) -> ConfigError:
+    return ConfigError(
+        f"The key for {endpoint.host} is not sent without encryption.",
+        f"Write model.base_url as https://{endpoint.host}.",
+    )
+
+
+def _for_https(endpoint: Endpoint, where: str) -> ConfigError:
+    """Return the error for a key that is kept by a bare host, where the origin is another."""
+    return ConfigError(
+        f"The key for {endpoint.host} in {where} is for https://{endpoint.host}, and is not sent "
+        f"to {endpoint.origin}.",
+        f"Keep it for that address (switchboard login --key), or, if the server needs none, write "
+        f'"{endpoint.origin}" = "" into keys.toml.',
+    )
+
+
+def _origin_of_name(name: str) -> str:
+    """Return the origin that a line of a key file is for: a bare host is https on its own port."""
+    shown = f"[{name}]" if name.count(":") > 1 and "[" not in name else name
+    return origin_of(name if "://" in name else f"https://{shown}")
 
 
 def variables(endpoint: Endpoint, variable: str) -> tuple[str, ...]:
@@ -111,7 +177,7 @@ def variables(endpoint: Endpoint, variable: str) -> tuple[str, ...]:
 
 
 def read_key_file(path: Path) -> dict[str, str]:
-    """Read a key file: keys by host. Raises ConfigError; a missing file is empty."""
+    """Read a key file: keys by host or origin. Raises ConfigError; a missing file is empty."""
     import tomllib
 
     try:
@@ -128,18 +194,20 @@ def read_key_file(path: Path) -> dict[str, str]:
     except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"The key file {path} is not TOML.",
-            'Write a line for each host: "api.openai.com" = "KEY".',
+            'Write a line for each endpoint: "api.openai.com" = "KEY".',
         ) from error
     return {host: value for host, value in tables.items() if isinstance(value, str)}
 
 
-def keep_in_file(path: Path, host: str, key: str) -> None:
-    """Keep a key for a host in a file of mode 0600; an empty key takes it out.
+def keep_in_file(path: Path, name: str, key: str) -> None:
+    """Keep a key by its endpoint's name in a file of mode 0600; an empty key takes it out.
 
     Raises ConfigError when the file cannot be read or written.
     """
-    keys = {**read_key_file(path), host: key}
-    lines = [f"{_quoted(name)} = {_quoted(value)}\n" for name, value in keys.items() if value]
+    keys = {one: value for one, value in read_key_file(path).items() if one != name}
+    if key:
+        keys[name] = key
+    lines = [f"{_quoted(one)} = {_quoted(value)}\n" for one, value in keys.items()]
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # mkstemp makes it 0600 before anything is in it.
@@ -156,28 +224,31 @@ def keep_in_file(path: Path, host: str, key: str) -> None:
         ) from error
 
 
-def keep_in_keyring(host: str, key: str) -> None:
-    """Keep a key in the system's keyring; an empty key takes it out. Raises ConfigError."""
+def keep_in_keyring(name: str, key: str) -> None:
+    """Keep a key by its endpoint's name in the system's keyring; an empty key takes it out.
+
+    Raises ConfigError.
+    """
     import keyring
     from keyring.errors import KeyringError, PasswordDeleteError
 
     try:
         if key:
-            keyring.set_password(SERVICE, host, key)
+            keyring.set_password(SERVICE, name, key)
         else:
-            keyring.delete_password(SERVICE, host)
+            keyring.delete_password(SERVICE, name)
     except PasswordDeleteError:
         return
     except KeyringError as error:
         raise _no_keyring(error) from error
 
 
-def _from_keyring(host: str) -> str:
+def _from_keyring(name: str) -> str:
     import keyring
     from keyring.errors import KeyringError, NoKeyringError
 
     try:
-        return keyring.get_password(SERVICE, host) or ""
+        return keyring.get_password(SERVICE, name) or ""
     except NoKeyringError:
         return ""
     except KeyringError as error:

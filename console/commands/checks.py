@@ -177,7 +177,7 @@ def _model(settings: Settings) -> Finding:
         detail += f"; key from the {key.source.value}"
     elif login is not None and login.is_for(endpoint.base_url):
         detail += "; signed in"
-    elif login is not None and not endpoint.is_local:
+    elif login is not None and not endpoint.is_near:
         mismatch = not_made_for(login.origin, login.issuer, endpoint.base_url)
         return Finding(
             name="model", ok=False, detail=f"{detail}; {mismatch.message}", remedy=mismatch.remedy

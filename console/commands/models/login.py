@@ -72,14 +72,14 @@ def logout(ctx: click.Context, forget_key: bool) -> None:
 
     settings = settings_for(ctx)
     if forget_key:
-        host = _endpoint(settings).host
-        keep_in_file(key_file(settings), host, "")
+        name = _endpoint(settings).key_name
+        keep_in_file(key_file(settings), name, "")
         if settings.model.keyring:
             try:
-                keep_in_keyring(host, "")
+                keep_in_keyring(name, "")
             except ConfigError as error:
                 say(f"switchboard: {error}")
-        say(f"No key is stored for {host}.")
+        say(f"No key is stored for {name}.")
         return
     kept = TokenFile(login_file(settings))
     found = kept.read()
@@ -108,17 +108,17 @@ def _keep_key(endpoint: Endpoint, settings: Settings, *, in_keyring: bool) -> No
     from agent.models.keys import keep_in_file, keep_in_keyring
 
     if sys.stdin.isatty():
-        key = ask_secret_at_once(f"Key for {endpoint.host}")
+        key = ask_secret_at_once(f"Key for {endpoint.key_name}")
     else:
         key = sys.stdin.readline(20_000).strip()
     if not key:
         raise UsageError("There is no key on stdin.", "Pipe it in, or run it in a terminal.")
     if in_keyring:
-        keep_in_keyring(endpoint.host, key)
-        say(f"The key for {endpoint.host} is in the keyring.")
+        keep_in_keyring(endpoint.key_name, key)
+        say(f"The key for {endpoint.key_name} is in the keyring.")
         return
-    keep_in_file(key_file(settings), endpoint.host, key)
-    say(f"The key for {endpoint.host} is in {key_file(settings)}.")
+    keep_in_file(key_file(settings), endpoint.key_name, key)
+    say(f"The key for {endpoint.key_name} is in {key_file(settings)}.")
 
 
 def _sign_in(settings: Settings, *, no_browser: bool) -> None:
