@@ -137,6 +137,39 @@ def start(
     )
 
 
+def call(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    typed: str = "",
+    folder: Path | None = None,
+    bound_s: float = 120.0,
+) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end.
+
+    Args:
+        words: those after `switchboard`.
+        environment: all of it.
+        typed: its input.
+        folder: where it runs.
+        bound_s: when it is killed and subprocess.TimeoutExpired raised, in seconds.
+    """
+    with (WarmProcess if CAN_FORK else subprocess.Popen)(
+        list(words) if CAN_FORK else [*SWITCHBOARD, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=folder,
+    ) as process:
+        try:
+            out, err = process.communicate(typed, timeout=bound_s)
+        finally:
+            process.kill()
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
 def _fork_on_request(requests: socket.socket) -> Callable[[], None]:
     """Serve requests until nobody can ask any more; returns in each fork, with what it runs."""
     running: dict[int, tuple[int, socket.socket]] = {}

@@ -1,8 +1,7 @@
 """Episodes as sessions: what is stored of them, which are, and what else then works on them."""
 
 import asyncio
-import subprocess
-import sys
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from agent.records import ActionOutcome, GoalVerdict, SessionState, VerifiedBy
 from agent.settings import PoolSettings
 from agent.store.embedded.sqlite_store import SqliteStore
 from tests.digits import holds_number
+from tests.end_to_end import warm
 from tests.episodes.test_episode import middle
 
 ROOT = Path(__file__).parents[2]
@@ -112,10 +112,8 @@ async def test_a_stored_episode_is_shown_and_exported_like_any_session(
         ["sessions", "show", "done"],
         ["sessions", "export", "done", str(tmp_path / "done.jsonl")],
     ):
-        line = [sys.executable, "-m", "console", "--data-dir", str(tmp_path / "data"), *words]
-        found = await asyncio.to_thread(
-            subprocess.run, line, cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        line = ["--data-dir", str(tmp_path / "data"), *words]
+        found = await asyncio.to_thread(warm.call, line, os.environ)
         assert found.returncode == 0, found.stderr
     assert (tmp_path / "done.jsonl").stat().st_size > 10_000
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agent.errors import ConfigError
 from console.mcp.client_configs import CLIENTS, OURS, program
 from console.mcp.config_files import changed, read, write
-from tests.end_to_end.harness import SWITCHBOARD
+from tests.end_to_end import warm
 
 ENTRY = {"type": "stdio", "command": "/opt/switchboard", "args": ["mcp"]}
 
@@ -192,16 +192,7 @@ def call(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     environment = {**kept, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*SWITCHBOARD, "mcp", "install", *words],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            env=environment,
-            cwd=tmp_path / "project",
-            timeout=120,
-            check=False,
-        )
+        return warm.call(["mcp", "install", *words], environment, folder=tmp_path / "project")
 
     return run
 

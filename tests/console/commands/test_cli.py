@@ -13,13 +13,12 @@ import pytest
 from agent.errors import ConfigError, DeviceError, StoreError
 from console import cli
 from console.cli_support import exits
-from tests.end_to_end.warm import SWITCHBOARD, start
+from tests.end_to_end import warm
+from tests.end_to_end.warm import SWITCHBOARD
 
 
 def call(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    with start(words, {**os.environ, **environment}) as process:
-        out, err = process.communicate(timeout=60)
-    return subprocess.CompletedProcess(words, process.returncode, out, err)
+    return warm.call(words, {**os.environ, **environment})
 
 
 @pytest.mark.parametrize(

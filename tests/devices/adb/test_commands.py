@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.fleet.fleet import AdbFleet
+from tests.end_to_end import warm
 from virtual_phone.server.serve import PhoneHost
 
 
@@ -24,26 +24,14 @@ class Shell:
     folder: Path
 
     async def __call__(self, *words: str) -> tuple[int, str, str]:
-        script = "from console.cli import main; main()"
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-c",
-            script,
-            "devices",
-            *words,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={
-                "SWITCHBOARD_DATA_DIR": str(self.folder),
-                "SWITCHBOARD_ADB_SERVER": str(self.server),
-                "HOME": str(self.folder),
-                "PATH": "/usr/bin:/bin",
-            },
-        )
-        async with asyncio.timeout(60):
-            out, err = await process.communicate()
-        assert process.returncode is not None
-        return process.returncode, out.decode(), err.decode()
+        environment = {
+            "SWITCHBOARD_DATA_DIR": str(self.folder),
+            "SWITCHBOARD_ADB_SERVER": str(self.server),
+            "HOME": str(self.folder),
+            "PATH": "/usr/bin:/bin",
+        }
+        done = await asyncio.to_thread(warm.call, ["devices", *words], environment)
+        return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture

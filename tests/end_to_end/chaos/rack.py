@@ -27,6 +27,7 @@ from agent.state.commit import Commit
 from agent.store.database.lock import owner_pid
 from agent.store.postgres.postgres_store import PostgresStore
 from support.adb import free_port
+from tests.end_to_end import warm
 from tests.end_to_end.chaos.findings import Findings, Recorded
 from tests.end_to_end.harness import base_environment, end_all_of
 from tests.store.postgres_server import PostgresServer
@@ -261,17 +262,9 @@ class Rack:
 
     async def call(self, host: str, *words: str) -> str:
         """Run a command at a host to its end; returns what it printed."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", "from console.cli import main; main()", *words),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env=self.environment(host),
-            cwd=ROOT,
-        )
-        said, _ = await process.communicate()
-        assert process.returncode == 0, said.decode()
-        return said.decode()
+        done = await asyncio.to_thread(warm.call, words, self.environment(host), bound_s=PATIENCE_S)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
 
     @asynccontextmanager
     async def core(self, host: str) -> AsyncIterator[Client]:
@@ -443,15 +436,9 @@ class Rack:
     async def phone_states(self, name: str) -> list[object]:
         found: list[object] = []
         for path in sorted((self.folder / name / "phones").glob("*/claim")):
-            words = ("-c", "from console.cli import main; main()", "phone", "state")
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, *words, path.parent.name, "--json"),
-                stdout=asyncio.subprocess.PIPE,
-                env=self.environment(name),
-                cwd=ROOT,
-            )
-            said, _ = await process.communicate()
-            found.append(json.loads(said)["apps"])
+            words = ("phone", "state", path.parent.name, "--json")
+            done = await asyncio.to_thread(warm.call, words, self.environment(name))
+            found.append(json.loads(done.stdout)["apps"])
         return found
 
 

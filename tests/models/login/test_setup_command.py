@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agent.errors import ModelError
 from agent.models.catalog import catalog
 from agent.models.local_servers import find_servers, server_at
+from tests.end_to_end import warm
 from tests.models.login.test_login import TinyIssuer, tiny_issuer
 from tests.openai_server import Reply, openai_server, tool
 
@@ -24,20 +25,11 @@ PATIENCE_S = 60
 async def setup(home: Path, *args: str, stdin: str = "", **environ: str) -> tuple[int, str]:
     """Run the command; return its exit status and all that it said."""
     kept = {k: v for k, v in os.environ.items() if not k.endswith(("_API_KEY", "_BASE_URL"))}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "from console.cli import main; main()",
-        *("models", "setup", *args),
-        env={**kept, "SWITCHBOARD_DATA_DIR": str(home), **environ},
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
+    environment = {**kept, "SWITCHBOARD_DATA_DIR": str(home), **environ}
+    done = await asyncio.to_thread(
+        warm.call, ["models", "setup", *args], environment, typed=stdin, bound_s=PATIENCE_S
     )
-    async with asyncio.timeout(PATIENCE_S):
-        said, _ = await process.communicate(stdin.encode())
-    assert process.returncode is not None
-    return process.returncode, said.decode()
+    return done.returncode, done.stdout + done.stderr
 
 
 def written(home: Path) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from agent.protocol import ToolCallRequested
 from agent.store.embedded.blobs import BlobFiles
 from agent.store.embedded.sqlite_store import DATABASE_NAME, EventDraft, SqliteStore
 from agent.store.embedded.upkeep import check, compact
+from tests.end_to_end import warm
 from tests.store.conftest import session_draft, step_draft
 
 
@@ -78,14 +77,7 @@ def test_the_command_line_reaches_all_of_it(tmp_path: Path) -> None:
     (tmp_path / DATABASE_NAME).write_bytes(b"garbage" * 500)
 
     def switchboard(*words: str) -> tuple[int, str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "console", *words],
-            env={**os.environ, "SWITCHBOARD_DATA_DIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = warm.call(words, {**os.environ, "SWITCHBOARD_DATA_DIR": str(tmp_path)})
         return done.returncode, done.stdout + done.stderr
 
     code, said = switchboard("store", "check")
