@@ -41,14 +41,17 @@ _DEPENDS = re.compile(
     r"|altrimenti|als|anders)\b",
     re.IGNORECASE,
 )
-_LIMITS = _words(
-    "below under less than most least more over above before after until till by within about "
-    "around between not no never without except but don't dont unter über weniger mehr "
-    "mindestens höchstens vor nach bis ohne nicht kein keine keinen außer moins plus avant "
-    "après sans pas sauf menos más antes después sin salvo meno più prima dopo senza non "
-    "pin code passcode password passwort kennwort otp"
+_FORBIDS = _words(
+    "not no never without except but don't dont ohne nicht kein keine keinen außer sans pas sauf "
+    "sin salvo senza non não sem"
 )
-"""Before a number or a text that need not, or must not, be shown."""
+"""Before what need not, or must not, be shown."""
+_BOUNDS = _FORBIDS | _words(
+    "below under less than most least more over above before after until till by within about "
+    "around between unter über weniger mehr mindestens höchstens vor nach bis moins plus avant "
+    "après menos más antes después meno più prima dopo pin code passcode password passwort otp"
+)
+"""Before a number that need not be shown either."""
 _UNITS = re.compile(
     r"\s*(?:%|percent|prozent|s\b|sec|min|hour|std|stunde|h\b|heure|hora|day|tag|jour|día|week|woche"
     r"|month|monat|year|jahr|times|mal\b|fois|veces|px|steps?\b|words|characters|letters|lines)",
@@ -147,12 +150,12 @@ def _parts(goal: str) -> Iterable[Part]:
         words = normalised(quoted)
         # Addresses and numbers of people may have been taken out of what was stored.
         private = "@" in quoted or len(re.sub(r"\D", "", quoted)) > _MOST_DIGITS
-        if words.strip() and not (private or _is_limited(goal, match.start())):
+        if words.strip() and not (private or _follows(_FORBIDS, goal, match.start())):
             yield Part(quoted, words=words)
     yield from _days(plain)
     for match, minute in _times(plain, is_sure=True):
         plain = plain.replace(match.group(), " " * len(match.group()))
-        if not _is_limited(goal, match.start()):
+        if not _follows(_BOUNDS, goal, match.start()):
             yield Part(match.group().strip(), minute=minute)
     money = set(_DIGITS.findall(" ".join(amounts(plain))))
     for match in _NUMBER.finditer(plain):
@@ -161,7 +164,7 @@ def _parts(goal: str) -> Iterable[Part]:
         alone = alone and not re.match(r"[\s()-]*\d", plain[match.end() :])
         # A small number may be how many.
         tells = _COUNTS < len(re.sub(r"\D", "", token)) <= _MOST_DIGITS or token in money
-        limited = _is_limited(goal, match.start()) or _UNITS.match(plain[match.end() :])
+        limited = _follows(_BOUNDS, goal, match.start()) or _UNITS.match(plain[match.end() :])
         if tells and alone and not limited:
             yield Part(token, number=_numbers(token)[0])
 
@@ -173,16 +176,16 @@ def _days(goal: str) -> Iterable[Part]:
         names = next((day for day in _DAYS if len(word) > 3 and word.casefold() in day), None)
         before = {one.casefold() for one in said[max(0, at - 2) : at]}
         again = word.casefold().endswith(_PLURAL) or not _ALWAYS.isdisjoint(before)
-        if names and again and not _is_limited(goal, found[at].start()):
+        if names and again and not _follows(_FORBIDS, goal, found[at].start()):
             # In English two letters of a day are words: so, do.
             english = word.casefold().removesuffix("s").endswith("day")
             yield Part(word, days=frozenset(d for d in names if not english or len(d) > 2))
 
 
-def _is_limited(goal: str, at: int) -> bool:
-    """Return whether one of the few words before a place, in its clause, limits what follows."""
+def _follows(words: frozenset[str], goal: str, at: int) -> bool:
+    """Return whether one of some words is among the few before a place, in its clause."""
     clause = _CLAUSE.split(goal[:at])[-1]
-    return not _LIMITS.isdisjoint(word.casefold() for word in _WORD.findall(clause)[-_FEW_WORDS:])
+    return not words.isdisjoint(word.casefold() for word in _WORD.findall(clause)[-_FEW_WORDS:])
 
 
 def _times(text: str, *, is_sure: bool = False) -> Iterable[tuple[re.Match[str], int]]:

@@ -24,6 +24,7 @@ def names(goal: str) -> list[str]:
         ("Stelle einen Wecker nur montags um 7:30 Uhr", ["montags", "7:30 Uhr"]),
         ("Wake me at 6 am every Tuesday", ["Tuesday", "6 am"]),
         ("Rename the note “Trip” to “Rome, May”", ["Trip", "Rome, May"]),
+        ("Replace “Trip” by “Ask Tom”", ["Trip", "Ask Tom"]),
         ("Send Kim 18.50 dollars", ["18.50"]),
         ("Send Kim 15 dollars", ["15"]),
         ("Put 1,500 € into the field and save room 412", ["1,500", "412"]),
