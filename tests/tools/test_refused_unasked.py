@@ -181,7 +181,7 @@ def test_what_is_refused_is_known_before_it_is_done(ops: list[ServiceOp]) -> Non
                 records.SessionState.COMPLETED,
                 records.SessionState.FAILED,
             )
-            assert session.state is records.SessionState.COMPLETED, session.outcome
+            assert session.state is records.SessionState.COMPLETED, session
 
     with tempfile.TemporaryDirectory() as name:
         asyncio.run(play(Path(name)))
