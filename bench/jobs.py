@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from agent.jobs.job_scheduler import Wake
+from agent.jobs.job_scheduler import JobScheduler
 from agent.jobs.runs import Runs
 from agent.models.pilot import Pilot
 from agent.protocol import JobChanged, WarningEvent
@@ -74,13 +74,13 @@ async def _measure() -> None:
             try:
                 job_service = core._job_service
                 runs = _NotRun()
-                wake = Wake(core._parts, job_service._records, runs, job_service._reviews)
+                wake = JobScheduler(core._parts, job_service._records, runs, job_service._reviews)
                 await _tables(store, wake)
             finally:
                 await core.close()
 
 
-async def _tables(store: SqliteStore, wake: Wake) -> None:
+async def _tables(store: SqliteStore, wake: JobScheduler) -> None:
     print(f"{JOBS:,} jobs stored\n\n| what | p50 ms | p95 ms | target, median |\n|---|---|---|---|")
     await wake.ring()
     while store.searching.indexed_id < await store.last_event_id():  # noqa: ASYNC110

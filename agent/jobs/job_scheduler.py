@@ -1,6 +1,6 @@
-"""The wake: repair what is stuck, claim what is due, send it off, and set one timer for the next.
+"""Schedule jobs: repair what is stuck, claim and start what is due, set one timer for the next.
 
-Not what a run does (`agent.jobs.runs`), and no polling: the timer rings when something is due.
+What a run does is in `agent.jobs.runs`. No polling: the timer rings when something is due.
 Invariants: a job runs once for each due time; at most three start per ring; the order is that of
 CONTRACTS 2.3; a ring is never put off.
 """
@@ -36,8 +36,8 @@ _FOREVER_MS = 1 << 62
 _log = logging.getLogger(__name__)
 
 
-class Wake:
-    """The one timer of the jobs."""
+class JobScheduler:
+    """The one timer of a core's jobs, and what happens when it rings."""
 
     def __init__(self, parts: Services, records: JobRecords, runs: Runs, reviews: Reviews) -> None:
         self._parts = parts
@@ -68,7 +68,7 @@ class Wake:
         self._arm(self._parts.clock_ms())
 
     async def recover(self) -> None:
-        """Take the jobs back that a dead core was running. Raises StoreError."""
+        """Repair the jobs that a dead core was running. Raises StoreError."""
         for job in await self._parts.store.stale_jobs(_FOREVER_MS):
             if not await self._reviews.take_back(job):
                 await self._repair(job, RunOutcome.RESTARTED)
@@ -81,28 +81,28 @@ class Wake:
                 await self.ring()
             except SwitchboardError as error:
                 # Of one job that is gone meanwhile, too: the others have no other timer.
-                _log.warning("The wake of jobs failed: %s", error)
+                _log.warning("The scheduler of jobs failed: %s", error)
                 self._arm(self._parts.clock_ms() + MINIMUM_DELAY_MS)
             await self.timer.wait()
 
     async def ring(self) -> None:
-        """Do all that one wake does. Raises StoreError."""
+        """Repair, claim, start and arm, once. Raises StoreError."""
         self._armed_ms = None
         now_ms = self._parts.clock_ms()
         for job in await self._parts.store.stale_jobs(now_ms):
             if is_stuck(job, now_ms):
                 await self._repair(job, RunOutcome.STUCK)
-                await self._runs.end(job, "its job took too long")
+                await self._runs.cancel_session(job, "its job took too long")
             else:
                 self._arm(job.running_at + STUCK_AFTER_MS + 1)
         await self._claim(await self._due(now_ms), now_ms)
         self._arm(wake_at_ms(await self._parts.store.next_due_ms(), now_ms))
 
     async def _claim(self, due: Iterable[Job], now_ms: int) -> None:
-        """Take due jobs in one commit and send their runs off; who is late leaves a job alone."""
+        """Claim due jobs in one commit and start their runs; skip those that are due no more."""
         begun: dict[int, RunRecord] = {}
 
-        def opening(before: Job, _: Job) -> list[EventDraft]:
+        def new_run(before: Job, _: Job) -> list[EventDraft]:
             begun[before.id] = history.new_run(before, now_ms)
             return [EventDraft("", RunChanged(run=begun[before.id]))]
 
@@ -110,7 +110,7 @@ class Wake:
             [job.id for job in due],
             lambda stored: claimed(stored, now_ms) if is_due(stored, now_ms) else None,
             "claimed",
-            beside=opening,
+            beside=new_run,
         )
         for claim in claims:
             self._parts.supervisor.start(
@@ -118,7 +118,7 @@ class Wake:
             )
 
     async def _due(self, now_ms: int) -> tuple[Job, ...]:
-        """Return what may start now, once the times that passed too long ago are put right."""
+        """Return the jobs that may start now, after moving those that missed their time."""
         while True:
             due = await self._parts.store.due_jobs(now_ms, DUE_PER_WAKE)
             passed = [job for job in due if missed(job, now_ms) is not None]
@@ -141,7 +141,7 @@ class Wake:
             beside=lambda *_: [EventDraft("", RunChanged(run=run))] if run else [],
         )
         if changed and run is not None:
-            self._runs.told(after, run)
+            self._runs.on_run_end(after, run)
 
     def _arm(self, at_ms: int | None) -> None:
         self._armed_ms = armed_at_ms(self._armed_ms, at_ms)

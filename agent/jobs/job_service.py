@@ -1,7 +1,8 @@
-"""Where jobs are handed in, listed, stopped and reviewed; keeps the wake going.
+"""Create, list, change, stop and review jobs; start their scheduler.
 
-Not the wake and not a run. Invariants: a stopped job stays stopped, whatever its run still says;
-no more jobs are stored than the settings let be, and only ended ones make place.
+Scheduling is in `agent.jobs.job_scheduler`, a run in `agent.jobs.runs`. Invariants: a stopped job
+stays stopped, whatever its run still reports; at most `jobs.limit` jobs are stored, and only ended
+ones are dropped for new ones.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from agent.jobs.campaigns import Campaigns
 from agent.jobs.creation import REQUEST, SESSION_PREFIX, Creator, planned_job
 from agent.jobs.delivery import Delivery
 from agent.jobs.editing import checked_edit, edited
-from agent.jobs.job_scheduler import Wake
+from agent.jobs.job_scheduler import JobScheduler
 from agent.jobs.records import JobRecords
 from agent.jobs.reviews import Reviews
 from agent.jobs.runs import Runs
@@ -40,28 +41,27 @@ _NEWEST = 50
 class JobService:
     """The jobs of one core."""
 
-    def __init__(self, parts: Services, operations: Operations, errands: JobTurns) -> None:
+    def __init__(self, parts: Services, operations: Operations, job_turns: JobTurns) -> None:
         self._parts = parts
         self._records = JobRecords(parts.store, parts.registry)
         self.delivery = Delivery(parts)
-        told = self.delivery.tell
-        self._runs = Runs(parts, operations, errands, self._records, told)
-        self._reviews = Reviews(parts, errands, self._records, self._runs, told)
-        self.wake = Wake(parts, self._records, self._runs, self._reviews)
+        self._runs = Runs(parts, operations, job_turns, self._records, self.delivery.tell)
+        self._reviews = Reviews(parts, job_turns, self._records, self._runs, self.delivery.tell)
+        self.scheduler = JobScheduler(parts, self._records, self._runs, self._reviews)
         self._triggers = Triggers(parts, self._records)
         self._campaigns = Campaigns(parts, operations, self._records)
         self._creating = asyncio.Lock()
 
     async def start(self, *, wake: bool = True) -> None:
-        """Take back what a dead core was running, then let the wake go. Raises StoreError."""
+        """Take back what a dead core was running, then start the scheduler. Raises StoreError."""
         self._reviews.takes_runs_on = wake
-        await self.wake.recover()
+        await self.scheduler.recover()
         if wake:
             await self._campaigns.recover()
         self._parts.supervisor.start(self._campaigns.run(), "campaigns")
         if wake:
             self._triggers.begin()
-            self._parts.supervisor.start(self.wake.run(), "wake of jobs")
+            self._parts.supervisor.start(self.scheduler.run(), "scheduler of jobs")
 
     async def finish(self) -> None:
         """Let runs store what they have come to by now, before the core closes."""
@@ -70,7 +70,7 @@ class JobService:
     def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Follow the store."""
         events = tuple(events)
-        self.wake.on_commit(events)
+        self.scheduler.on_commit(events)
         self._reviews.on_commit(events)
         self._triggers.on_commit(events)
         self._campaigns.on_commit(events)
@@ -222,7 +222,7 @@ class JobService:
         """Make a job due at once. Raises UsageError while it runs or waits for a review."""
         await self._check_no_campaign(job_id, "run again")
         job = await self._move(job_id, run_now, "run by the operator", None)
-        self.wake.ring_now()
+        self.scheduler.ring_now()
         return job
 
     async def _check_no_campaign(self, job_id: int, what: str) -> None:
@@ -278,7 +278,7 @@ class JobService:
             beside=closing,
         )
         if changed:
-            await self._runs.end(was[0], "its job was stopped")
+            await self._runs.cancel_session(was[0], "its job was stopped")
             await self._reviews.close_stopped(was[0])
         return job
 

@@ -1,9 +1,8 @@
-"""Carry out what the operator says of a job's action, and what silence and restarts say.
+"""Close the reviews of jobs' actions: approved, denied, expired, or left by a dead core.
 
-Not the asking (`agent.loop.acting.action_review`) and not the rules (`agent.jobs.review_rules`).
-Invariants: an answer, the claim of the job and the going on of its session are one append, so the
-first answer counts and none counts twice; an approved action that a restart finds under way is not
-done again.
+`agent.loop.acting.action_review` asks, `agent.jobs.review_rules` has the rules. Invariants: an
+answer, the claim of the job and the start of its session are one append, so the first answer counts
+and none counts twice; an approved action that a restart finds under way is not done again.
 """
 
 import logging
@@ -13,7 +12,7 @@ from agent import protocol
 from agent.errors import ErrorKind, UsageError, WrongStateError
 from agent.jobs import history, review_rules
 from agent.jobs.records import JobRecords, changing
-from agent.jobs.runs import Runs, Told
+from agent.jobs.runs import OnRunEnd, Runs
 from agent.jobs.schedule import failed
 from agent.records import (
     ActionOutcome,
@@ -39,15 +38,20 @@ class Reviews:
     """The reviews of one core's jobs."""
 
     def __init__(
-        self, parts: Services, errands: JobTurns, records: JobRecords, runs: Runs, told: Told
+        self,
+        parts: Services,
+        job_turns: JobTurns,
+        records: JobRecords,
+        runs: Runs,
+        on_run_end: OnRunEnd,
     ) -> None:
         self._parts = parts
-        self._errands = errands
+        self._job_turns = job_turns
         self._records = records
         self._runs = runs
-        self._told = told
+        self._on_run_end = on_run_end
         self.takes_runs_on = False
-        """Whether a run goes on whose review expired: not in a core that lives for one errand."""
+        """Whether a run whose review expired continues: not in a core that serves one command."""
         self._asked: dict[str, tuple[int, str]] = {}
         """Of each question that a job waits for: the job, and the session."""
 
@@ -99,7 +103,7 @@ class Reviews:
             )
         job_id = question.review.job_id
         # Whoever answers at once may be faster than the storing of the job that waits.
-        await self._runs.settled(job_id)
+        await self._runs.wait_until_stored(job_id)
         now_ms = self._parts.clock_ms()
         answered = EventDraft(
             question.session_id,
@@ -122,7 +126,7 @@ class Reviews:
             run = history.resumed_run(await self._run_of(job))
             result = self._runs.expect(live.session_id, question.call_id)
             try:
-                await self._errands.go_on(
+                await self._job_turns.resume(
                     live,
                     self._runs.errand_after(waiting),
                     answered,
@@ -133,8 +137,9 @@ class Reviews:
             except BaseException:
                 result.close()
                 raise
-        going_on = self._runs.go_on(waiting, run, live, result)
-        self._parts.supervisor.start(going_on, f"run of job {job_id}")
+        self._parts.supervisor.start(
+            self._runs.resume(waiting, run, live, result), f"run of job {job_id}"
+        )
 
     async def _deny(
         self, job_id: int, question: Question, answered: EventDraft, now_ms: int
@@ -150,17 +155,19 @@ class Reviews:
                 EventDraft("", protocol.RunChanged(run=run)),
                 *live.drafts(*_ending(live, job, question.call_id, "the operator refused it")),
             )
-        self._told(after, run)
+        self._on_run_end(after, run)
 
     async def _close(self, job_id: int, question_id: str, reason: str) -> None:
-        """Take the run of a job on, or end it, whose review ended without an answer."""
+        """Continue or end the run of a job whose review ended without an answer."""
         now_ms = self._parts.clock_ms()
         async with self._records.held(job_id) as job:
             checkpoint = review_rules.checkpoint_of(job)
             waits = job.status is JobStatus.AWAITING_REVIEW
             if not waits or checkpoint.question_id != question_id:
                 return
-            if reason == protocol.CloseReason.EXPIRED and await self._went_on_without(job, now_ms):
+            if reason == protocol.CloseReason.EXPIRED and await self._continues_unreviewed(
+                job, now_ms
+            ):
                 return
             after = review_rules.unanswered(job, reason, now_ms)
             outcome = (
@@ -183,12 +190,12 @@ class Reviews:
                     if live.is_idle and reason == protocol.CloseReason.EXPIRED:
                         drafts += live.drafts(*_ending(live, job, checkpoint.call_id, _SILENCE))
                     await self._parts.registry.append(*drafts)
-        self._told(after, run)
+        self._on_run_end(after, run)
 
-    async def _went_on_without(self, job: Job, now_ms: int) -> bool:
-        """Queue a run again whose review has expired; once, where due jobs are run.
+    async def _continues_unreviewed(self, job: Job, now_ms: int) -> bool:
+        """Continue a run whose review has expired, once; return whether it continues.
 
-        Its model is told that nobody reviewed the action, and may finish without it.
+        Its model reads that nobody reviewed the action, and may finish without it.
         """
         checkpoint = review_rules.checkpoint_of(job)
         if not self.takes_runs_on or not review_rules.has_expired(job, now_ms):
@@ -204,7 +211,7 @@ class Reviews:
         running = review_rules.resumed(queued, now_ms)
         run = history.resumed_run(await self._run_of(job))
         try:
-            await self._errands.go_on(
+            await self._job_turns.resume(
                 live,
                 self._runs.errand_after(job, approved=False),
                 changing(queued, f"{review_rules.UNREVIEWED}: the run continues without it"),
@@ -215,8 +222,7 @@ class Reviews:
             )
         except WrongStateError:
             return False
-        following = self._runs.continue_without(running, run, live)
-        self._parts.supervisor.start(following, f"run of job {job.id}")
+        self._parts.supervisor.start(self._runs.resume(running, run, live), f"run of job {job.id}")
         return True
 
     async def close_stopped(self, job: Job) -> None:
@@ -229,7 +235,7 @@ class Reviews:
     # --- after a restart ----------
 
     async def recover(self) -> None:
-        """Bring order into the reviews that a dead core left. Raises StoreError."""
+        """Close or keep the reviews that a dead core left. Raises StoreError."""
         for job in await self._parts.store.job_runs.open_jobs():
             self._note(job)
             checkpoint = review_rules.checkpoint_of(job)
@@ -243,10 +249,10 @@ class Reviews:
                     await self._repair(job, RunOutcome.RESTARTED)
 
     async def take_back(self, job: Job) -> bool:
-        """Store what the session of a run had come to before its core could say so of the job.
+        """Store how a run ended if its session ended before a dead core could store it.
 
         Returns:
-            Whether it had: it met its goal, so it is not to run again, or it waits for a review.
+            Whether it had: it met its goal and must not run again, or it waits for a review.
         """
         run = await self._run_of(job)
         if not run.session_id:
@@ -292,7 +298,7 @@ class Reviews:
             beside=lambda *_: [EventDraft("", protocol.RunChanged(run=run))] if run else [],
         )
         if changed and run is not None:
-            self._told(after, run)
+            self._on_run_end(after, run)
 
     async def _has_begun(self, job: Job) -> bool:
         """Return whether a turn began after the last approval of a job; True if unknown."""
@@ -312,7 +318,7 @@ class Reviews:
                     pass
         return began
 
-    # --- how ----------
+    # --- its record ----------
 
     async def _run_of(self, job: Job) -> RunRecord:
         """Return the newest run of a job."""

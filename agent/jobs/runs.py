@@ -18,7 +18,7 @@ from agent.errors import StoreError, SwitchboardError
 from agent.jobs import history, review_rules
 from agent.jobs.records import JobRecords, changing
 from agent.jobs.schedule import failed, given_up, is_same_run, succeeded
-from agent.jobs.session_start import RUN_LIMIT_S, RUN_LIMIT_STEPS, Opening
+from agent.jobs.session_start import RUN_LIMIT_S, RUN_LIMIT_STEPS, SessionStarter
 from agent.jobs.tool_calls import call_of
 from agent.records import Job, JobType, Question, RunOutcome, RunRecord
 from agent.safety.review_binding import read_params
@@ -34,15 +34,15 @@ _LEAST_S = 15.0  # What an approved action is given, however much of its time th
 _STORING_S = 2.0  # How long a closing core waits for runs that only have to be stored.
 _log = logging.getLogger(__name__)
 
-Told = Callable[[Job, RunRecord], None]
-"""Hears of a run that has ended, with its job as it then is."""
+OnRunEnd = Callable[[Job, RunRecord], None]
+"""Called with each run that has ended, and its job as it then is."""
 
 
-class Result:
-    """Hears when a call has come to something; rooms are not told of the inside of steps."""
+class CallResult:
+    """Waits until the result of a call is stored: services do not see the inside of steps."""
 
     def __init__(self, store: Store, session_id: str, call_id: str) -> None:
-        self.there = asyncio.Event()
+        self.arrived = asyncio.Event()
         self._call = (session_id, call_id)
         self.close = store.subscribe(self._on_commit)
 
@@ -51,7 +51,7 @@ class Result:
             match event.msg:
                 case protocol.ToolCallFinished(call_id=call_id):
                     if (event.session_id, call_id) == self._call:
-                        self.there.set()
+                        self.arrived.set()
                 case _:
                     pass
 
@@ -70,24 +70,24 @@ class Runs:
         self,
         parts: Services,
         operations: Operations,
-        errands: JobTurns,
+        job_turns: JobTurns,
         records: JobRecords,
-        told: Told,
+        on_run_end: OnRunEnd,
     ) -> None:
         self._parts = parts
         self._operations = operations
-        self._opening = Opening(parts, operations, errands)
+        self._starter = SessionStarter(parts, operations, job_turns)
         self._records = records
-        self.told = told
+        self.on_run_end = on_run_end
         self._sessions: dict[int, str] = {}
         self._under_way: dict[int, asyncio.Event] = {}
 
     async def run(self, job: Job, run: RunRecord) -> None:
-        """Carry out one claimed job and store what came of it. Raises StoreError."""
-        await self._see_through(job, run, self._carry_out(job, run))
+        """Carry out one claimed job and store its result. Raises StoreError."""
+        await self._store_failure_of(job, run, self._carry_out(job, run))
 
-    async def _see_through(self, job: Job, run: RunRecord, work: Awaitable[None]) -> None:
-        """Do the work of a run; whatever breaks it is stored as its failure. Raises StoreError."""
+    async def _store_failure_of(self, job: Job, run: RunRecord, work: Awaitable[None]) -> None:
+        """Do the work of a run, and store what breaks it as its failure. Raises StoreError."""
         over = self._under_way[job.id] = asyncio.Event()
         try:
             await work
@@ -104,7 +104,7 @@ class Runs:
                 del self._under_way[job.id]
 
     async def finish(self) -> None:
-        """Let runs that no longer wait for their session store what they came to; bounded."""
+        """Let runs that no longer wait for their session store their result; bounded."""
         try:
             async with asyncio.timeout(_STORING_S):
                 for job_id, over in tuple(self._under_way.items()):
@@ -113,13 +113,13 @@ class Runs:
         except TimeoutError:
             _log.warning("A run was not stored in time; the next start sees to it")
 
-    async def settled(self, job_id: int) -> None:
-        """Wait until what a run of this core ended with is stored."""
+    async def wait_until_stored(self, job_id: int) -> None:
+        """Wait until the end of a run of this core is stored."""
         over = self._under_way.get(job_id)
         if over is not None:
             await over.wait()
 
-    async def end(self, job: Job, reason: str) -> None:
+    async def cancel_session(self, job: Job, reason: str) -> None:
         """Cancel the session of a run under way, or of one that waits for a review.
 
         Args:
@@ -150,7 +150,7 @@ class Runs:
 
     async def _agent_turn(self, job: Job, run: RunRecord) -> None:
         try:
-            live = await self._opening.open(job)
+            live = await self._starter.start(job)
         except StoreError:
             raise
         except SwitchboardError as error:
@@ -160,10 +160,10 @@ class Runs:
         await self._parts.registry.append(EventDraft("", protocol.RunChanged(run=run)))
         await self._follow(job, run, live)
 
-    # --- going on after a review ----------
+    # --- after a review ----------
 
     def errand_after(self, job: Job, *, approved: bool = True) -> Errand:
-        """Return what a run goes on with after a review: what is left of its bounds.
+        """Return the errand of a run after a review, with what is left of its bounds.
 
         Args:
             job: as it waited for the review.
@@ -182,48 +182,44 @@ class Runs:
             call=call_of(job.payload_json),
         )
 
-    async def continue_without(self, job: Job, run: RunRecord, live: LiveSession) -> None:
-        """Follow a run whose action nobody reviewed, from where its session was sent off again."""
-        await self._see_through(job, run, self._follow(job, run, live))
-
-    async def go_on(self, job: Job, run: RunRecord, live: LiveSession, result: Result) -> None:
-        """Follow a run whose action was approved: bind the result, then see it to its end.
+    async def resume(
+        self, job: Job, run: RunRecord, live: LiveSession, result: CallResult | None = None
+    ) -> None:
+        """Follow a run whose session was started again after a review.
 
         Args:
-            job: as it was claimed by the approval.
-            run: the run that goes on.
-            live: its session, sent off.
-            result: hears what the approved call comes to.
+            result: of the approved call, which is stored first; None if nobody reviewed it.
         """
-        await self._see_through(job, run, self._take_on(job, run, live, result))
+        await self._store_failure_of(job, run, self._resume(job, run, live, result))
 
-    async def _take_on(self, job: Job, run: RunRecord, live: LiveSession, result: Result) -> None:
-        self._sessions[job.id] = live.session_id
-        try:
-            if await self._came_to_something(live, result):
-                bound = await self._bind(job)
-            else:
-                bound = job
-        finally:
-            result.close()
-        await self._follow(bound, run, live)
+    async def _resume(
+        self, job: Job, run: RunRecord, live: LiveSession, result: CallResult | None
+    ) -> None:
+        if result is not None:
+            self._sessions[job.id] = live.session_id
+            try:
+                if await self._has_arrived(live, result):
+                    job = await self._bind(job)
+            finally:
+                result.close()
+        await self._follow(job, run, live)
 
-    def expect(self, session_id: str, call_id: str) -> Result:
-        """Listen for what a call comes to, from before its session is sent off."""
-        return Result(self._parts.store, session_id, call_id)
+    def expect(self, session_id: str, call_id: str) -> CallResult:
+        """Listen for the result of a call, from before its session is started."""
+        return CallResult(self._parts.store, session_id, call_id)
 
-    async def _came_to_something(self, live: LiveSession, result: Result) -> bool:
+    async def _has_arrived(self, live: LiveSession, result: CallResult) -> bool:
         idle = asyncio.ensure_future(self._operations.until_idle(live))
-        done = asyncio.ensure_future(result.there.wait())
+        done = asyncio.ensure_future(result.arrived.wait())
         try:
             await asyncio.wait({idle, done}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             idle.cancel()
             done.cancel()
-        return result.there.is_set()
+        return result.arrived.is_set()
 
     async def _bind(self, job: Job) -> Job:
-        """Store that the approved action has come to something, and that the run goes on."""
+        """Store that the approved action has a result, and that the run continues."""
         now_ms = self._parts.clock_ms()
 
         def rule(stored: Job) -> Job | None:
@@ -257,7 +253,7 @@ class Runs:
         await self.settle(job, run, live)
 
     async def settle(self, job: Job, run: RunRecord, live: LiveSession) -> None:
-        """Store where a session that is not at work any more leaves its job."""
+        """Store the end of a job's run, or its wait for a review, once its session is idle."""
         question = self.review_of(live.session_id, job.id)
         if question is not None:
             await self.park(job, run, question)
@@ -366,7 +362,7 @@ class Runs:
             beside=lambda *_: [EventDraft("", protocol.RunChanged(run=ended))],
         )
         if kept:
-            self.told(after, ended)
+            self.on_run_end(after, ended)
         else:
             await self._note_late(job, run)
 

@@ -1,6 +1,6 @@
-"""Send a session off for a run: a new one, the job's standing one, or one that is named.
+"""Start a session for a run: a new one, the job's standing one, or one that is named.
 
-Not the following of it (`agent.jobs.runs`). A job whose target is `main` has one standing session,
+`agent.jobs.runs` follows it. A job whose target is `main` has one standing session,
 that of its newest run: each run goes on in it, so the agent knows what it found before. Invariants:
 a session that a person has ended, drives or is asked something in is left to that person, and one
 that a run did not see to its end may have a call open: the job then gets a new one; each run has
@@ -35,16 +35,16 @@ _SEEN_TO_THE_END = frozenset(
 _ENDED_WELL = frozenset({SessionState.COMPLETED, SessionState.FAILED})
 
 
-class Opening:
-    """The way into the sessions of one core's runs."""
+class SessionStarter:
+    """Starts the sessions of one core's runs."""
 
-    def __init__(self, parts: Services, operations: Operations, errands: JobTurns) -> None:
+    def __init__(self, parts: Services, operations: Operations, job_turns: JobTurns) -> None:
         self._parts = parts
         self._operations = operations
-        self._errands = errands
+        self._job_turns = job_turns
 
-    async def open(self, job: Job) -> LiveSession:
-        """Send a session off for a run of a job. Raises SwitchboardError when none can be."""
+    async def start(self, job: Job) -> LiveSession:
+        """Start a session for a run of a job. Raises SwitchboardError if none can be started."""
         errand = Errand(
             job_id=job.id,
             deadline_s=RUN_LIMIT_S,
@@ -54,12 +54,12 @@ class Opening:
         )
         if job.session_target.startswith(SESSION_PREFIX):
             session_id = job.session_target.removeprefix(SESSION_PREFIX)
-            return await self._errands.prompt(session_id, job.prompt, errand)
+            return await self._job_turns.prompt(session_id, job.prompt, errand)
         errand = replace(errand, others=others_too(job))
         standing = await self._main_session(job)
         if standing is not None:
             more = _topping_up(standing.record, self._budget())
-            return await self._errands.prompt(standing.session_id, job.prompt, errand, *more)
+            return await self._job_turns.prompt(standing.session_id, job.prompt, errand, *more)
         account = job.payload_json.get("account", "")
         planned = planned_sessions(
             SessionCreate(

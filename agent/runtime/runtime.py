@@ -92,7 +92,14 @@ from agent.watchers.watcher_service import WatcherService
 
 OVERVIEW_TREES = 200
 _ESSENTIAL = frozenset(
-    {"ops", "roll-up", "device watch", "question deadlines", "wake of jobs", "wake of watchers"}
+    {
+        "ops",
+        "roll-up",
+        "device watch",
+        "question deadlines",
+        "scheduler of jobs",
+        "scheduler of watchers",
+    }
 )
 """The tasks that a core cannot do without: when one breaks, the core ends and says so."""
 STORE_LOOK_S = 1.0

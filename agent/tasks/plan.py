@@ -103,8 +103,8 @@ class _Planning:
         self.seconds = seconds
         self.jitter = jitter
         self.memory = Memory(context.session.goal)
-        self.ledger = TurnRecorder(context, self.memory, seconds)
-        self.controls = Controls(context, self.ledger, None, sleep, seconds)
+        self.recorder = TurnRecorder(context, self.memory, seconds)
+        self.controls = Controls(context, self.recorder, None, sleep, seconds)
         self.phones: tuple[PhoneView, ...] = ()
         self.refusals = 0
         self.steps = 0
@@ -115,20 +115,20 @@ class _Planning:
         await self._look()
         self._brief(self.context.session.goal)
         for event in self.context.history:
-            self.ledger.recall(event)
+            self.recorder.recall(event)
         if self.context.asks_goal:
-            self.ledger.ask_goal()
+            self.recorder.ask_goal()
         lost = self.memory.pending
         if lost is None:
             return None
         if self.memory.overtaken:
-            await self.ledger.finish(lost, ActionOutcome.FAILED, verify.failed(OVERTAKEN))
+            await self.recorder.finish(lost, ActionOutcome.FAILED, verify.failed(OVERTAKEN))
             return None
         call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
         try:
             arguments = read_planning_call(call)
         except BadArguments:
-            await self.ledger.finish(lost, ActionOutcome.FAILED, verify.failed("It was lost"))
+            await self.recorder.finish(lost, ActionOutcome.FAILED, verify.failed("It was lost"))
             return None
         return await self._do(arguments, lost)
 
@@ -161,9 +161,9 @@ class _Planning:
         if self.steps >= MAX_STEPS or self.thinking_ms >= MAX_THINKING_MS:
             return await self._without_delegating(_UNUSABLE)
         self.steps += 1
-        step = self.ledger.open_step()
-        await self.ledger.tell()
-        await self.ledger.steer(step)
+        step = self.recorder.open_step()
+        await self.recorder.tell()
+        await self.recorder.steer(step)
         began = self.seconds()
         request = ModelRequest(
             messages=self.memory.conversation(),
@@ -172,22 +172,22 @@ class _Planning:
             cache_key=self.context.session.session_id,
         )
         thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
-        spent_ms = self.ledger.since(began)
+        spent_ms = self.recorder.since(began)
         self.thinking_ms += spent_ms
-        self.ledger.spent(model_ms=spent_ms)
-        self.ledger.usage = self.ledger.usage.plus(thought.reply.usage)
+        self.recorder.spent(model_ms=spent_ms)
+        self.recorder.usage = self.recorder.usage.plus(thought.reply.usage)
         end = await self._carry_out(step, thought)
-        await self.ledger.close_step(step, counted=False)
+        await self.recorder.close_step(step, counted=False)
         return end
 
     async def _carry_out(self, step: int, thought: CleanReply) -> TurnEnd | None:
         kept = await keep(self.context, thought, lambda said: said)
         if kept.text or thought.call is None:
-            await self.ledger.tell(AgentMessage(step=step, text=kept.text or "(no reply)"))
+            await self.recorder.tell(AgentMessage(step=step, text=kept.text or "(no reply)"))
         if thought.call is None:
             return await self._refused()
-        call = replace(thought.call, call_id=self.ledger.call_id(thought.call, step))
-        request = await self.ledger.request(step, call, kind=ToolKind.CONTROL, kept=kept)
+        call = replace(thought.call, call_id=self.recorder.call_id(thought.call, step))
+        request = await self.recorder.request(step, call, kind=ToolKind.CONTROL, kept=kept)
         try:
             arguments = read_planning_call(call)
         except BadArguments as error:
@@ -207,27 +207,27 @@ class _Planning:
             case ProposeTargets():
                 return await self._propose(arguments, request)
             case WorkAlone(reason=reason):
-                await self.ledger.finish(request, ActionOutcome.DONE, "Beginning.")
+                await self.recorder.finish(request, ActionOutcome.DONE, "Beginning.")
                 return await self._without_delegating(tidy(reason))
             case ListDevices():
                 await self._look()
-                await self.ledger.finish(request, ActionOutcome.DONE, phones_text(self.phones))
+                await self.recorder.finish(request, ActionOutcome.DONE, phones_text(self.phones))
             case ListApps(device=serial):
                 text = apps_text(self.phones, serial)
                 outcome = ActionOutcome.DONE if text else ActionOutcome.FAILED
                 text = text or verify.failed(f"No phone {serial!r} is online")
-                await self.ledger.finish(request, outcome, text)
+                await self.recorder.finish(request, outcome, text)
             case AskUser() | UpdatePlan():
                 if isinstance(arguments, AskUser):
                     done = await self.controls.ask(arguments, request)
                 else:
                     done = await self.controls.do(arguments, request)
-                await self.ledger.finish(request, done.outcome, done.text)
+                await self.recorder.finish(request, done.outcome, done.text)
             case Finish(success=success, summary=summary):
                 if success:
                     await self._fail(request, "Nothing has been done yet; propose or work alone")
                     return await self._refused()
-                await self.ledger.finish(request, ActionOutcome.DONE, "Recorded.")
+                await self.recorder.finish(request, ActionOutcome.DONE, "Recorded.")
                 return TurnEnd(completed=False, message=tidy(summary) or "It cannot be planned.")
         return None
 
@@ -255,7 +255,7 @@ class _Planning:
         told = "\n".join(
             (f"{counted(len(targets), 'session is', 'sessions are')} started.", *notes)
         )
-        await self.ledger.finish(request, ActionOutcome.DONE, told)
+        await self.recorder.finish(request, ActionOutcome.DONE, told)
         reason = "\n".join(filter(None, (tidy(proposal.reason), *notes)))
         await self.delegation.delegate(targets, reason)
         return TurnEnd(
@@ -266,8 +266,8 @@ class _Planning:
 
     async def _without_delegating(self, why: str) -> TurnEnd:
         if why == _UNUSABLE:
-            await self.ledger.tell(WarningEvent(message=why))
+            await self.recorder.tell(WarningEvent(message=why))
         return TurnEnd(completed=True, message=why, following=Following.REGULAR_TURN)
 
     async def _fail(self, request: ToolCallRequested, reason: str) -> None:
-        await self.ledger.finish(request, ActionOutcome.FAILED, verify.failed(reason))
+        await self.recorder.finish(request, ActionOutcome.FAILED, verify.failed(reason))

@@ -17,7 +17,7 @@ from agent.errors import DeviceLostError, ModelError
 from agent.loop.acting.action_replay import Route
 from agent.loop.acting.action_review import CHANGED_SINCE, Reviewing
 from agent.loop.acting.dry_run import rehearse, would_fail
-from agent.loop.acting.executor import Act, Actor
+from agent.loop.acting.executor import ActionResult, Executor
 from agent.loop.acting.guard import ban_refusal, duplicate_refusal
 from agent.loop.acting.tool_call_parsing import Choice, read_choice, resolved_action
 from agent.loop.conversation import prompts
@@ -157,7 +157,7 @@ class _Turn:
             without=without,
         )
         past = ClaimHistory(session.goal)
-        self.ledger = TurnRecorder(context, self.memory, seconds, past=past)
+        self.recorder = TurnRecorder(context, self.memory, seconds, past=past)
         observer = Observer(
             put_blob=context.put_blob,
             now_ms=context.now_ms,
@@ -169,19 +169,19 @@ class _Turn:
             hide=self.secrets.hide,
             without=without,
         )
-        self.observations = ObservationCache(context, observer, self.ledger, pace, sleep, seconds)
-        self.actor = Actor(context, observer, pace, sleep, seconds, self.secrets, without)
-        self.reviewing = Reviewing(context, self.actor.guard)
+        self.observations = ObservationCache(context, observer, self.recorder, pace, sleep, seconds)
+        self.executor = Executor(context, observer, pace, sleep, seconds, self.secrets, without)
+        self.reviewing = Reviewing(context, self.executor.guard)
         self.service_tools = ServiceTools(context)
         self.foreign = Foreign(context, toolbox)
-        self.budget = BudgetWatch(context, self.ledger)
-        self.escalation = Escalation(context, self.ledger)
+        self.budget = BudgetWatch(context, self.recorder)
+        self.escalation = Escalation(context, self.recorder)
         self.controls = Controls(
-            context, self.ledger, self.observations, sleep, seconds, self.secrets
+            context, self.recorder, self.observations, sleep, seconds, self.secrets
         )
-        self.completion = Completion(context, self.ledger, past)
+        self.completion = Completion(context, self.recorder, past)
         self.compactor = Compactor(
-            context, self.ledger, sleep, jitter, window=context.limits.context_window
+            context, self.recorder, sleep, jitter, window=context.limits.context_window
         )
         self.route = Route.of(context.history)
         self.speechless = 0
@@ -197,14 +197,14 @@ class _Turn:
         if self.context.model.notice and not any(
             isinstance(event.msg, TaskComplete | TurnAborted) for event in self.context.history
         ):
-            await self.ledger.tell(WarningEvent(message=self.context.model.notice))
+            await self.recorder.tell(WarningEvent(message=self.context.model.notice))
         for trouble in self.foreign.toolbox.troubles:
-            await self.ledger.tell(WarningEvent(message=trouble))
+            await self.recorder.tell(WarningEvent(message=trouble))
         self.memory.know(await self.observations.installed(), await self.observations.local_time())
         for event in self.context.history:
-            self.ledger.recall(event)
+            self.recorder.recall(event)
         if self.context.asks_goal:
-            self.ledger.ask_goal()
+            self.recorder.ask_goal()
         end = None if self.memory.pending is None else await self._settle(self.memory.pending)
         if self.memory.step:
             self.memory.resumed()
@@ -215,14 +215,14 @@ class _Turn:
     async def step(self) -> TurnEnd | None:
         """Observe, think, act, once."""
         await self.compactor.before_step()
-        step = self.ledger.open_step()
-        hinted = await self.ledger.steer(step)
+        step = self.recorder.open_step()
+        hinted = await self.recorder.steer(step)
         screen = await self.observations.look(step)
         following = None if hinted else self._following(screen)
         thought = remembered(self.route.next(screen)) or following or await self._think()
         end, counted = await self._carry_out(step, thought, screen)
         self.chosen = thought, screen
-        await self.ledger.close_step(step, counted=counted)
+        await self.recorder.close_step(step, counted=counted)
         return end
 
     def _following(self, screen: Observation) -> CleanReply | None:
@@ -260,8 +260,8 @@ class _Turn:
             request = self._request()
             thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
         self.compactor.sent(request, thought.reply.usage)
-        self.ledger.spent(model_ms=self.ledger.since(began))
-        self.ledger.usage = self.ledger.usage.plus(thought.reply.usage)
+        self.recorder.spent(model_ms=self.recorder.since(began))
+        self.recorder.usage = self.recorder.usage.plus(thought.reply.usage)
         # It needed more room once: from now on it has it.
         self.output_limit = thought.doubled_to or self.output_limit
         return thought
@@ -290,7 +290,7 @@ class _Turn:
         kept = await keep(self.context, thought, self._hide(resolved))
         if kept.text or thought.call is None:
             said = f"{kept.text} ({thought.cut_off})".strip() if thought.cut_at else kept.text
-            self.ledger.hold(AgentMessage(step=step, text=said or "(no reply)"))
+            self.recorder.hold(AgentMessage(step=step, text=said or "(no reply)"))
         if thought.call is None:
             self.speechless += 1
             if self.speechless < MAX_SPEECHLESS:
@@ -301,14 +301,14 @@ class _Turn:
             return TurnEnd(completed=False, message=message), False
         self.speechless = 0
         self.memory.reasoning = thought.reply.reasoning
-        call = replace(thought.call, call_id=self.ledger.call_id(thought.call, step))
-        request = await self.ledger.request(
+        call = replace(thought.call, call_id=self.recorder.call_id(thought.call, step))
+        request = await self.recorder.request(
             step,
             call,
             kind=tool.tool_kind if tool and arguments else ToolKind.CONTROL,
             kept=kept,
             resolved=resolved,
-            verdict=self.actor.guard.weigh(resolved, screen) if resolved else None,
+            verdict=self.executor.guard.weigh(resolved, screen) if resolved else None,
         )
         if tool is None or arguments is None:
             ends = tool is not None and self.context.session.dry_run
@@ -340,7 +340,7 @@ class _Turn:
         thought: CleanReply | None,
     ) -> TurnEnd | None:
         if self.context.session.dry_run:
-            verdict = self.actor.guard.weigh(resolved, screen)
+            verdict = self.executor.guard.weigh(resolved, screen)
             text = await rehearse(self.context, resolved, screen, verdict, plan=self.memory.plan)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return _rehearsed(text)
@@ -362,7 +362,7 @@ class _Turn:
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None
         try:
-            act = await self.actor.do(resolved, screen, request, covered=self.memory.covered)
+            act = await self.executor.do(resolved, screen, request, covered=self.memory.covered)
         except DeviceLostError:
             text = verify.failed("The phone went away before anything was done")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
@@ -371,10 +371,10 @@ class _Turn:
         return None
 
     async def _take_in(
-        self, act: Act, request: ToolCallRequested, thought: CleanReply | None
+        self, act: ActionResult, request: ToolCallRequested, thought: CleanReply | None
     ) -> None:
         """Keep what an action came to, and the screen that verified it."""
-        self.ledger.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
+        self.recorder.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
         if act.seen is not None:
             self.observations.hold(act.seen)
         await self._finish(request, act.outcome, act.text, thought)
@@ -393,12 +393,12 @@ class _Turn:
     ) -> TurnEnd | None:
         kept = await keep(self.context, thought, self.secrets.hide)
         if kept.text:
-            self.ledger.hold(AgentMessage(step=step, text=kept.text))
+            self.recorder.hold(AgentMessage(step=step, text=kept.text))
         self.memory.reasoning = thought.reply.reasoning
-        call = replace(said, call_id=self.ledger.call_id(said, step))
+        call = replace(said, call_id=self.recorder.call_id(said, step))
         kind = ToolKind.OBSERVE if tool.reads_only else ToolKind.ACTION
         verdict = self.foreign.judge(tool)
-        request = await self.ledger.request(step, call, kind=kind, kept=kept, verdict=verdict)
+        request = await self.recorder.request(step, call, kind=kind, kept=kept, verdict=verdict)
         try:
             arguments = read_arguments(tool, request.arguments)
         except BadArguments as error:
@@ -496,10 +496,10 @@ class _Turn:
             await self._finish(lost, ActionOutcome.FAILED, verify.failed(resolved), None)
             return None
         if self.reviewing.digest(resolved, screen) != grant.screen_digest:
-            await self.ledger.tell(WarningEvent(message=CHANGED_SINCE))
+            await self.recorder.tell(WarningEvent(message=CHANGED_SINCE))
             return await self._act(resolved, screen, lost, None)
         await self._take_in(
-            await self.reviewing.carry_out(self.actor, resolved, screen), lost, None
+            await self.reviewing.carry_out(self.executor, resolved, screen), lost, None
         )
         return None
 
@@ -517,9 +517,9 @@ class _Turn:
             left = counted(thought.dropped_calls, "other call was", "other calls were")
             text += f" Your {left} left out: one at a time."
         if thought is None:
-            await self.ledger.finish(call, outcome, text)
+            await self.recorder.finish(call, outcome, text)
         else:
-            self.ledger.end(call, outcome, text)
+            self.recorder.end(call, outcome, text)
 
 
 _ON_ANY_SCREEN = frozenset({"launch_app", "open_link"})

@@ -41,8 +41,8 @@ _NOTHING = records.Usage()
 _log = logging.getLogger(__name__)
 
 
-class WatchWake:
-    """The one timer of the watchers of a core."""
+class WatcherScheduler:
+    """The one timer of a core's watchers and commitments, and what happens when it rings."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class WatchWake:
             try:
                 await self.ring()
             except StoreError as error:
-                _log.warning("The wake of watchers failed: %s", error)
+                _log.warning("The scheduler of watchers failed: %s", error)
                 self._not_before_ms = self._parts.clock_ms() + RETRY_MS
             await self.timer.wait()
 

@@ -24,7 +24,7 @@ from agent.watchers.rules import match_seen, stopped
 from agent.watchers.semantic_match import Judge
 from agent.watchers.sensors import Sensors
 from agent.watchers.watcher_cache import MOST_LIVE, NEWEST, WatcherCache
-from agent.watchers.watcher_scheduler import WatchWake
+from agent.watchers.watcher_scheduler import WatcherScheduler
 
 LIST_LIMIT = 200
 MOST_COMMITMENTS = 1000
@@ -55,20 +55,20 @@ class WatcherService:
             allow_private=allow_private,
             destinations=parts.settings.safety.destinations,
         )
-        self.wake = WatchWake(parts, self._cache, sight, jobs, notices)
+        self.scheduler = WatcherScheduler(parts, self._cache, sight, jobs, notices)
 
     async def start(self, *, wake: bool = True) -> None:
-        """Read what is live, then let the timer go. Raises StoreError."""
+        """Read what is live, then start the scheduler. Raises StoreError."""
         await self._cache.load()
         if wake:
-            self.wake.load()
-            self._parts.supervisor.start(self.wake.run(), "wake of watchers")
+            self.scheduler.load()
+            self._parts.supervisor.start(self.scheduler.run(), "scheduler of watchers")
 
     def on_commit(self, events: Iterable[protocol.Event]) -> None:
         """Follow the store."""
         events = tuple(events)
         self._cache.on_commit(events)
-        self.wake.on_commit(events)
+        self.scheduler.on_commit(events)
 
     async def shown_watchers(self) -> tuple[Watcher, ...]:
         """Return what a listener starts from: all that are live, and the newest others."""

@@ -25,7 +25,7 @@ async def ring(stage: Stage, *, after_ms: int = 15_000) -> None:
     """Let time pass and the wake ring, as its timer would."""
     assert stage.now_ms is not None
     stage.now_ms += after_ms
-    await stage.core._job_service.wake.ring()
+    await stage.core._job_service.scheduler.ring()
 
 
 async def settled(stage: Stage, job_id: int, *statuses: records.JobStatus) -> records.Job:

@@ -138,7 +138,7 @@ async def test_a_job_that_is_gone_when_the_wake_would_claim_it_costs_no_other_it
     stage: Stage,
 ) -> None:
     async with stage.play():
-        wake = stage.core._job_service.wake
+        wake = stage.core._job_service.scheduler
         rung: list[str] = []
         there = asyncio.Event()
 

@@ -71,7 +71,7 @@ async def test_of_five_due_jobs_three_start_and_the_next_ring_is_in_fifteen_seco
         await ring(stage)
         started = [job.id for job in await stage.store.jobs() if job.status is RUNNING]
         assert sorted(started) == [1, 2, 3]
-        assert stage.core._job_service.wake.armed_ms == stage.now_ms + 15_000
+        assert stage.core._job_service.scheduler.armed_ms == stage.now_ms + 15_000
         cue.go.set()
 
 

@@ -80,7 +80,7 @@ class Lookout:
         """Let time pass, the timer ring, and every look that it began end."""
         assert self.stage.now_ms is not None
         self.stage.now_ms += after_ms
-        wake = self.stage.core._watches.wake
+        wake = self.stage.core._watches.scheduler
         while True:
             await wake.ring()
             if not wake._looking:

@@ -265,7 +265,7 @@ async def test_a_match_starts_a_job_that_calls_one_tool_with_what_was_seen(
         }
         assert job.prompt.startswith("Call commitment_create with ")
         lookout.stage.parts[job.prompt] = part
-        await lookout.stage.core._job_service.wake.ring()
+        await lookout.stage.core._job_service.scheduler.ring()
         await settled(lookout.stage, job.id, JobStatus.COMPLETED)
     assert models == ["one call"]
 
@@ -308,7 +308,7 @@ async def test_each_match_of_a_watcher_with_a_standing_session_goes_on_in_it(
             lookout.phone.post("Door", f"parcel {at}")
             await lookout.ring()
             job_id = (await lookout.now(watcher)).job_id
-            await lookout.stage.core._job_service.wake.ring()
+            await lookout.stage.core._job_service.scheduler.ring()
             await settled(lookout.stage, job_id, JobStatus.COMPLETED)
         assert len(await lookout.stage.store.sessions()) == 1
 

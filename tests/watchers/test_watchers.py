@@ -220,7 +220,7 @@ async def test_there_are_no_more_active_watchers_than_the_settings_allow(lookout
 async def test_a_watcher_looks_no_later_when_the_clock_is_set_back(lookout: Lookout) -> None:
     async with lookout.stage.play():
         await lookout.watch("notification", interval_ms=MINUTE_MS)
-        wake = lookout.stage.core._watches.wake
+        wake = lookout.stage.core._watches.scheduler
         assert not wake.timer.is_time()
         lookout.stage.now_ms = START_MS - 24 * 60 * MINUTE_MS
         assert wake.timer.is_time(), "the next look was reckoned by the old time"

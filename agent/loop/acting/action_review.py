@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from agent.errors import UsageError
-from agent.loop.acting.executor import Act, Actor
+from agent.loop.acting.executor import ActionResult, Executor
 from agent.loop.acting.guard import Guard, wants_secret
 from agent.loop.screen.elements import find_by_key
 from agent.loop.screen.verify import blocked, failed
@@ -87,13 +87,15 @@ class Reviewing:
             front.package, front.activity, screen.elements, acted_on=resolved.element
         )
 
-    async def carry_out(self, actor: Actor, resolved: ResolvedAction, screen: Observation) -> Act:
+    async def carry_out(
+        self, executor: Executor, resolved: ResolvedAction, screen: Observation
+    ) -> ActionResult:
         """Do what was approved; the operator's yes does not lift what is not allowed at all."""
         verdict = self.guard.weigh(resolved, screen)
         if verdict.decision is Decision.BLOCK:
             refusal = blocked(f"This is not allowed: {verdict.reason}")
-            return Act(ActionOutcome.FAILED, refusal)
-        return await actor.proceed(resolved, screen, waited=False, asked=actor.seconds())
+            return ActionResult(ActionOutcome.FAILED, refusal)
+        return await executor.proceed(resolved, screen, waited=False, asked=executor.seconds())
 
     def again(
         self,

@@ -37,7 +37,7 @@ _FOCUS_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class ActionResult:
     """What an action came to."""
 
     outcome: ActionOutcome
@@ -48,7 +48,7 @@ class Act:
 
 
 @dataclass(slots=True)
-class Actor:
+class Executor:
     """Carries out the actions of one turn."""
 
     context: TaskContext
@@ -70,7 +70,7 @@ class Actor:
         call: ToolCallRequested,
         *,
         covered: Observation | None = None,
-    ) -> Act:
+    ) -> ActionResult:
         """Carry out an action that was resolved on a screen.
 
         Args:
@@ -82,7 +82,7 @@ class Actor:
         asked = self.seconds()
         ruling = await self.guard.rule(resolved, screen, call)
         if ruling.refusal:
-            return Act(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
+            return ActionResult(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
         if ruling.secret is not None and isinstance(resolved.action, args.TypeText):
             resolved = replace(resolved, action=replace(resolved.action, text=ruling.secret))
         if ruling.instead is not None and isinstance(resolved.action, args.TypeText):
@@ -111,7 +111,7 @@ class Actor:
         waited: bool,
         asked: float,
         covered: Observation | None = None,
-    ) -> Act:
+    ) -> ActionResult:
         """Carry out an action that may be done, once the session is not paused."""
         await self.context.checkpoint()
         idle_ms = self._since(asked)
@@ -124,37 +124,45 @@ class Actor:
             except DeviceError as error:
                 why = self._error_text(error)
                 reason = f"The screen cannot be read again, so nothing was done: {why}"
-                return Act(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
+                return ActionResult(ActionOutcome.FAILED, verify.failed(reason), idle_ms=idle_ms)
             found = _found_again(resolved, screen, fresh.observation, self.guard)
             if found is None:
                 meanwhile = "while the operator was asked" if waited else "in the meantime"
                 reason = f"The screen changed {meanwhile}, and it is not there now"
-                return Act(ActionOutcome.FAILED, verify.failed(reason), fresh, idle_ms=idle_ms)
+                return ActionResult(
+                    ActionOutcome.FAILED, verify.failed(reason), fresh, idle_ms=idle_ms
+                )
             resolved, screen = found, fresh.observation
         began = self.seconds()
         try:
             note = await self._send(resolved, device)
         except args.BadArguments as error:
-            return Act(ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began))
+            return ActionResult(
+                ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began)
+            )
         except (DeviceTimeoutError, DeviceLostError) as error:
             text = verify.unknown(resolved.said, self._error_text(error))
-            return Act(ActionOutcome.UNKNOWN, text, act_ms=self._since(began), idle_ms=idle_ms)
+            return ActionResult(
+                ActionOutcome.UNKNOWN, text, act_ms=self._since(began), idle_ms=idle_ms
+            )
         except DeviceError as error:
             text = verify.failed(self._error_text(error))
-            return Act(ActionOutcome.FAILED, text, act_ms=self._since(began), idle_ms=idle_ms)
+            return ActionResult(
+                ActionOutcome.FAILED, text, act_ms=self._since(began), idle_ms=idle_ms
+            )
         act_ms = self._since(began)
         try:
             seen = await self.observer.observe(device, screen, acted=True)
         except DeviceError as error:
             text = verify.unknown(resolved.said, self._error_text(error))
-            return Act(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
+            return ActionResult(ActionOutcome.UNKNOWN, text, act_ms=act_ms, idle_ms=idle_ms)
         checked = Pattern.VERIFICATION not in self.without
         text = f"OK: {resolved.said}."
         if checked:
             text = judge_effect(resolved, screen, seen.observation, covered)
         if note:
             text = f"{text} {redact(self.secrets.hide(on_one_line(note, 300)))}"
-        return Act(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
+        return ActionResult(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
 
     def _is_old(self, screen: Observation) -> bool:
         """Whether a screen may be another by now: counted from when it was seen, not from when

@@ -27,7 +27,7 @@ class BudgetWatch:
     """The budget check of one turn."""
 
     context: TaskContext
-    ledger: TurnRecorder
+    recorder: TurnRecorder
     _granted: dict[BudgetKind, float] = field(default_factory=dict)
     """How much of each kind the session began the turn with: what one extension adds."""
     _told: bool = False
@@ -44,7 +44,7 @@ class BudgetWatch:
     async def check(self) -> TurnEnd | None:
         """End the turn if a budget is spent and not extended."""
         limits = self.context.limits
-        if self.ledger.memory.total >= limits.max_total_steps:
+        if self.recorder.memory.total >= limits.max_total_steps:
             return TurnEnd(
                 completed=False,
                 message=f"The limit of {limits.max_total_steps} steps in all, counted or not, "
@@ -72,13 +72,13 @@ class BudgetWatch:
         self._told = True
         name = self.context.model.name
         text = f"The price of {name} is not known, so the budget of money does not hold it."
-        await self.ledger.tell(WarningEvent(message=f"{text} Add it to prices.toml."))
+        await self.recorder.tell(WarningEvent(message=f"{text} Add it to prices.toml."))
 
     def _limit(self, kind: BudgetKind) -> float:
         session = self.context.session
         match kind:
             case BudgetKind.STEPS:
-                return self.context.limits.max_steps + self.ledger.more_steps
+                return self.context.limits.max_steps + self.recorder.more_steps
             case BudgetKind.SECONDS:
                 return session.budget.seconds
             case BudgetKind.TOKENS:
@@ -95,22 +95,22 @@ class BudgetWatch:
             return False
         words = _WORDS[kind].format
         prefix = f"budget_{kind.value}_{session.generation}_{limit:g}"
-        began = self.ledger.seconds()
+        began = self.recorder.seconds()
         answer = await self.context.ask(
             f"The budget of {words(limit)} is used up, and the goal is not reached. Go on?",
             call_id=f"{prefix}_{self._refusals(prefix)}",
-            step=self.ledger.memory.step,
+            step=self.recorder.memory.step,
             options=(
                 QuestionOption(label=EXTEND, description=f"Go on with {words(more)} more."),
                 QuestionOption(label=STOP, description="End here; it can be resumed."),
             ),
         )
-        self.ledger.spent(idle_ms=self.ledger.since(began))
+        self.recorder.spent(idle_ms=self.recorder.since(began))
         if answer != EXTEND:
             return False
-        await self.ledger.tell(BudgetExtended(kind=kind, amount=more))
+        await self.recorder.tell(BudgetExtended(kind=kind, amount=more))
         if kind is BudgetKind.STEPS:
-            self.ledger.more_steps += round(more)
+            self.recorder.more_steps += round(more)
         return True
 
     def _refusals(self, prefix: str) -> int:

@@ -59,7 +59,7 @@ class Compactor:
     """
 
     context: TaskContext
-    ledger: TurnRecorder
+    recorder: TurnRecorder
     sleep: Sleep
     random: Callable[[], float]
     window: int = 0
@@ -83,7 +83,7 @@ class Compactor:
     def _bound(self) -> None:
         if self.window:
             room = self._room / self._ratio - self._beside
-            self.ledger.memory.budget = max(int(_TIGHT * room), 1)
+            self.recorder.memory.budget = max(int(_TIGHT * room), 1)
 
     @property
     def _room(self) -> int:
@@ -91,7 +91,7 @@ class Compactor:
 
     async def before_step(self) -> None:
         """Compact if the next screen might not fit."""
-        memory = self.ledger.memory
+        memory = self.recorder.memory
         if not self.window or not memory.can_shorten:
             return
         memory.conversation()
@@ -109,7 +109,7 @@ class Compactor:
         Raises:
             ModelError: nothing can be left out.
         """
-        if not self.ledger.memory.can_shorten:
+        if not self.recorder.memory.can_shorten:
             raise error
         sent = round((estimate_tokens(request.messages) + self._beside) * self._ratio)
         self.window = error.window or max(sent * 3 // 4, 1)
@@ -118,7 +118,7 @@ class Compactor:
 
     async def compact(self) -> None:
         """Replace the past by a summary, as an event."""
-        memory, past = self.ledger.memory, self.ledger.history
+        memory, past = self.recorder.memory, self.recorder.history
         before = memory.tokens
         room = max(self._room, 1000) * _CHARS_A_TOKEN
         summary, usage = await summarize(
@@ -139,7 +139,7 @@ class Compactor:
             traces_chars=room // 8,
         )
         after = before - memory.past_tokens + len(text.encode()) // 4
-        await self.ledger.tell(
+        await self.recorder.tell(
             HistoryCompacted(
                 text=text, usage=usage, tokens_before=before, tokens_after=after, automatic=True
             )

@@ -63,7 +63,7 @@ class Controls:
     """The control tools of one turn."""
 
     context: TaskContext
-    ledger: TurnRecorder
+    recorder: TurnRecorder
     observations: ObservationCache | None
     """None: a turn that looks at no screen."""
     sleep: Sleep
@@ -100,9 +100,9 @@ class Controls:
         while not spoken and left_s > 0:
             await self.sleep(min(left_s, _WAIT_SLICE_S))
             left_s -= _WAIT_SLICE_S
-            spoken = left_s > 0 and await self.ledger.steer(step)
-        waited_ms = self.ledger.since(began)
-        self.ledger.spent(idle_ms=waited_ms)
+            spoken = left_s > 0 and await self.recorder.steer(step)
+        waited_ms = self.recorder.since(began)
+        self.recorder.spent(idle_ms=waited_ms)
         why = ", until the operator said something" if spoken else ""
         if not spoken and until_s < wanted_s:
             why = ", the session's own time limit"
@@ -114,12 +114,12 @@ class Controls:
         5.5).
         """
         wanted = tuple(replace(item, step=tidy(item.step)) for item in plan)
-        done = self.ledger.memory.done
+        done = self.recorder.memory.done
         kept = tuple(
             replace(item, status=records.PlanStatus.COMPLETED) if item.step in done else item
             for item in wanted
         )
-        await self.ledger.tell(PlanUpdate(plan=kept, explanation=explanation))
+        await self.recorder.tell(PlanUpdate(plan=kept, explanation=explanation))
         self._keep_screen()
         return Controlled("Plan updated." if kept == wanted else f"Plan updated. {STAYS_DONE}")
 
@@ -130,14 +130,14 @@ class Controls:
     async def _remember(self, text: str, replaces: int | None) -> Controlled:
         """Store a fact, redacted like a screen, in the list that every screen shows."""
         self._keep_screen()
-        memory = self.ledger.memory
+        memory = self.recorder.memory
         fact = self.secrets.hide(tidy(text))
         try:
             facts = with_fact(memory.facts, fact, replaces)
         except args.BadArguments as error:
             return _failed(str(error))
         if facts != memory.facts:
-            await self.ledger.tell(FactsUpdate(facts=facts))
+            await self.recorder.tell(FactsUpdate(facts=facts))
         shown = counted(len(facts), "fact is", "facts are")
         return Controlled(f"Remembered; {shown} shown with every screen.")
 
@@ -170,7 +170,7 @@ class Controls:
                 return await self._ask_all(asked.questions, request)
             return await self._ask_one(asked.question, asked.options, request)
         finally:
-            self.ledger.spent(idle_ms=self.ledger.since(began))
+            self.recorder.spent(idle_ms=self.recorder.since(began))
 
     async def _ask_one(
         self, question: str, options: Sequence[str], request: ToolCallRequested

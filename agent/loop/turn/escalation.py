@@ -33,11 +33,11 @@ class Escalation:
     """The upper rungs of one turn."""
 
     context: TaskContext
-    ledger: TurnRecorder
+    recorder: TurnRecorder
 
     async def climb(self) -> TurnEnd | None:
         """Escalate before the next step if due; returns an outcome if the turn must end."""
-        trail = self.ledger.memory.trail
+        trail = self.recorder.memory.trail
         if trail.strays >= STRAYS:
             trail.strays = 0
             await self._bring_back()
@@ -52,25 +52,25 @@ class Escalation:
         if self.context.background or session.dry_run or not may:
             return
         target = session.target_package
-        await self.ledger.tell(
+        await self.recorder.tell(
             WarningEvent(message=f"Another app stayed in front; {target} is brought back.")
         )
         await self.context.checkpoint()
-        began = self.ledger.seconds()
+        began = self.recorder.seconds()
         try:
             await launch(self.context.device, target, session)
         except DeviceLostError:
             # It is waited for where the screen is looked at.
             return
         except DeviceError as error:
-            await self.ledger.tell(WarningEvent(message=f"That failed: {error.message}"))
-        self.ledger.spent(act_ms=self.ledger.since(began))
+            await self.recorder.tell(WarningEvent(message=f"That failed: {error.message}"))
+        self.recorder.spent(act_ms=self.recorder.since(began))
 
     async def _ask(self) -> TurnEnd | None:
         session = self.context.session
         if self.context.background or session.at_limit is AtLimit.STOP:
             return TurnEnd(completed=False, message=f"Stopped: {_NOWHERE}.")
-        memory = self.ledger.memory
+        memory = self.recorder.memory
         answer = await self.context.ask(
             "I am getting nowhere: my last actions changed nothing, or went round in a circle. "
             "What should I try?",
@@ -83,8 +83,8 @@ class Escalation:
         message_id = f"m-{token_hex(6)}"
         # The turn has heard the answer already, if it is in the operator's own words.
         speaker = Speaker.OPERATOR if answer in self.context.operator_texts else Speaker.MODEL
-        await self.ledger.tell(
+        await self.recorder.tell(
             UserMessage(text=answer, message_id=message_id, speaker=speaker, steer=True)
         )
-        await self.ledger.tell(SteerApplied(message_id=message_id, step=memory.step))
+        await self.recorder.tell(SteerApplied(message_id=message_id, step=memory.step))
         return None

@@ -49,13 +49,13 @@ class Completion:
     """The end of one turn."""
 
     context: TaskContext
-    ledger: TurnRecorder
+    recorder: TurnRecorder
     past: ClaimHistory
     claims: Claims = field(init=False)
     _tools: tuple[tuple[ToolSchema, ...], tuple[ToolSchema, ...]] = ((), ())
 
     def __post_init__(self) -> None:
-        checks = Pattern.FINISH_CHECK not in self.ledger.memory.without
+        checks = Pattern.FINISH_CHECK not in self.recorder.memory.without
         self.claims = Claims(self.past, self._verifier(), checks=checks)
 
     def tools(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
@@ -89,14 +89,14 @@ class Completion:
         self, request: ToolCallRequested, message: str, result: object
     ) -> Controlled:
         data = "" if result is None else f"\n{json.dumps(result, ensure_ascii=False)}"
-        began = self.ledger.seconds()
+        began = self.recorder.seconds()
         decided = await self.claims.decide(
-            prompts.open_items(without_finish(self.ledger.memory.plan)),
+            prompts.open_items(without_finish(self.recorder.memory.plan)),
             answer=f"{message}{data}"[:_MAX_ANSWER_CHARS],
             values=() if result is None else words_of(result),
         )
-        self.ledger.spent(model_ms=self.ledger.since(began))
-        self.ledger.usage = self.ledger.usage.plus(decided.usage)
+        self.recorder.spent(model_ms=self.recorder.since(began))
+        self.recorder.usage = self.recorder.usage.plus(decided.usage)
         match decided:
             case Refused(reason=reason, verification=found):
                 if found is not None:
@@ -135,7 +135,7 @@ class Completion:
         return Controlled(f"RESOLVED: {message}", end=end)
 
     async def _record(self, request: ToolCallRequested, found: records.Verification) -> None:
-        await self.ledger.tell(VerificationRecorded(verification=found, step=request.step))
+        await self.recorder.tell(VerificationRecorded(verification=found, step=request.step))
 
     # --- the result ----------
 
@@ -163,7 +163,7 @@ class Completion:
     def _verifier(self) -> Verifier | None:
         verifying = self.context.verifying
         if verifying.rules is not None:
-            return RulesVerifier(verifying.rules, lambda: self.ledger.memory.apps)
+            return RulesVerifier(verifying.rules, lambda: self.recorder.memory.apps)
         if verifying.model is None:
             return None
         # The turn asks the phone for its date after this.
@@ -171,7 +171,7 @@ class Completion:
             verifying.model,
             self.context.read_blob,
             verifying.is_same,
-            lambda: self.ledger.memory.phone,
+            lambda: self.recorder.memory.phone,
         )
 
 

@@ -50,7 +50,7 @@ class ObservationCache:
 
     context: TaskContext
     observer: Observer
-    ledger: TurnRecorder
+    recorder: TurnRecorder
     pace: Pace
     sleep: Sleep
     seconds: Seconds
@@ -67,7 +67,7 @@ class ObservationCache:
     def hold(self, seen: TimedObservation) -> None:
         """Store an observation for the next step, and its duration for this one."""
         self._waiting, self._held_at = seen, self.seconds()
-        self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
+        self.recorder.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
 
     @property
     def screen(self) -> Observation | None:
@@ -89,7 +89,7 @@ class ObservationCache:
         Raises:
             DeviceError: the phone returns neither a tree nor a picture, or stays away.
         """
-        memory = self.ledger.memory
+        memory = self.recorder.memory
         seen, self._waiting = self._waiting, None
         if seen is not None:
             seen = await seen.when_stored()
@@ -100,7 +100,7 @@ class ObservationCache:
             # Somebody was waited for in between: paused, asked, or at the wheel.
             seen = None
         if seen is None:
-            await self.ledger.tell()
+            await self.recorder.tell()
             seen = await self.observe(memory.last_seen)
             if not self._looked and self._may_switch_on(seen.observation):
                 seen = await self._switch_on(seen)
@@ -129,7 +129,7 @@ class ObservationCache:
             screen_text=prompts.observation_text(
                 observation,
                 steps_left=self.context.limits.max_steps
-                + self.ledger.more_steps
+                + self.recorder.more_steps
                 - self.context.session.steps,
                 plan=() if Pattern.TRACKER in memory.without else memory.plan,
                 facts=memory.facts,
@@ -140,7 +140,7 @@ class ObservationCache:
                 picture_note=note,
             ),
         )
-        await self.ledger.tell(ObservationRecorded(step=step, observation=observation))
+        await self.recorder.tell(ObservationRecorded(step=step, observation=observation))
         if picture is not None:
             memory.show(picture, MEDIA_TYPE)
         return observation
@@ -166,7 +166,7 @@ class ObservationCache:
             return ""
         if shared_reader() is None and not self._told_of_silence:
             self._told_of_silence = True
-            await self.ledger.tell(WarningEvent(message=f"{UNREAD} {INSTALL}"))
+            await self.recorder.tell(WarningEvent(message=f"{UNREAD} {INSTALL}"))
         return SILENT
 
     async def observe(self, previous: Observation | None) -> TimedObservation:
@@ -183,7 +183,7 @@ class ObservationCache:
                     raise
                 await self.sleep(self.pace.poll_s)
             else:
-                self.ledger.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
+                self.recorder.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
                 return seen
 
     def _may_switch_on(self, seen: Observation) -> bool:
@@ -198,14 +198,14 @@ class ObservationCache:
     async def _switch_on(self, dark: TimedObservation) -> TimedObservation:
         """Switch the screen on and observe again; if that fails, return the screen as it is."""
         await self.context.checkpoint()
-        await self.ledger.tell(WarningEvent(message=SWITCHED_ON))
+        await self.recorder.tell(WarningEvent(message=SWITCHED_ON))
         try:
             await self.context.device.key(_WAKE_KEY)
         except DeviceLostError:
             await self._await_device()
         except DeviceError as error:
             message = f"The screen could not be switched on: {error.message}"
-            await self.ledger.tell(WarningEvent(message=message))
+            await self.recorder.tell(WarningEvent(message=message))
             return dark
         return await self.observe(None)
 
@@ -231,4 +231,4 @@ class ObservationCache:
     async def _await_device(self) -> None:
         began = self.seconds()
         await self.context.wait_for_device()
-        self.ledger.spent(idle_ms=self.ledger.since(began))
+        self.recorder.spent(idle_ms=self.recorder.since(began))

@@ -1,8 +1,7 @@
-"""Send sessions off for a job, and on again once a person has looked at what it wants to do.
+"""Start the turns of jobs, and resume them after a review.
 
-Not the job (`agent.jobs`). Invariants: a turn that a job sent off is a background turn, and after a
-crash its session is known to have been at work for that job; what is decided is stored together
-with the going on.
+The jobs are in `agent.jobs`. Invariants: a job's turn is a background turn, and after a crash its
+session is known to have worked for that job; a decision and the resume are stored together.
 """
 
 from secrets import token_hex
@@ -67,16 +66,16 @@ class JobTurns:
             self._turns.begin(live, errand=errand)
         return live
 
-    async def go_on(
+    async def resume(
         self, live: LiveSession, errand: Errand, *decided: EventDraft, reason: str
     ) -> None:
-        """Take a session on whose action was reviewed, in one go with what was decided.
+        """Resume a session whose action was reviewed, in one append with the decision.
 
         Args:
             live: the session.
             errand: for which job, and within which bounds.
-            decided: what is stored before it goes on.
-            reason: why it goes on, for people.
+            decided: what is stored before it continues.
+            reason: why it continues, for people.
 
         Raises:
             WrongStateError: it does not wait any more; nothing was then stored.

@@ -18,7 +18,7 @@ from typing import Any
 
 from agent.devices.adb_device import AdbDevice
 from agent.devices.fleet import device_registry
-from agent.loop.acting.executor import Actor
+from agent.loop.acting.executor import Executor
 from agent.records import on_host
 from agent.sessions.turns.turns import Turns
 from agent.store.postgres.postgres_store import PostgresStore
@@ -32,13 +32,13 @@ def record(path: Path) -> None:
     """Write down acts and acknowledged events from now on."""
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     host = os.environ["SWITCHBOARD_STORE_HOST"]
-    do, acting, append = Actor.do, AdbDevice._acting, RecordStore.append
+    do, acting, append = Executor.do, AdbDevice._acting, RecordStore.append
 
     def write(kind: str, *words: object) -> None:
         line = " ".join(map(str, (kind, host, os.getpid(), *words)))
         os.write(file, f"{line}\n".encode())
 
-    async def recorded_do(self: Actor, action: Any, screen: Any, call: Any, **how: Any) -> Any:
+    async def recorded_do(self: Executor, action: Any, screen: Any, call: Any, **how: Any) -> Any:
         token = _call.set(f"{self.context.session.session_id} {call.call_id}")
         try:
             return await do(self, action, screen, call, **how)
@@ -58,7 +58,7 @@ def record(path: Path) -> None:
             write("ack", event.event_id, event.session_id or "-", event.seq, kind)
         return events
 
-    Actor.do = recorded_do  # type: ignore[method-assign,assignment]
+    Executor.do = recorded_do  # type: ignore[method-assign,assignment]
     AdbDevice._acting = recorded_acting  # type: ignore[method-assign]
     RecordStore.append = recorded_append  # type: ignore[method-assign,assignment]
 

@@ -97,7 +97,7 @@ class World:
             task=lambda: PlayedTask({"ok": self._ok, "fail": self._fail, **self._more()}),
             clock=lambda: self.now_ms,
         )
-        await self.core._job_service.wake.ring()
+        await self.core._job_service.scheduler.ring()
         try:
             yield
         finally:
@@ -121,7 +121,7 @@ class World:
 
     async def do(self, step: tuple[object, ...]) -> bool:
         """Carry one step out; True when the core is to die."""
-        wake = self.core._job_service.wake
+        wake = self.core._job_service.scheduler
         self.now_ms += 1
         jobs = sorted(self.store._jobs)
         match step:
@@ -196,7 +196,7 @@ class World:
             assert (jobs[job_id].next_run_at, jobs[job_id].running_at) == (0, 0)
         self._check_log()
         active = [job.next_run_at for job in jobs.values() if job.status is ACTIVE]
-        armed = self.core._job_service.wake.armed_ms
+        armed = self.core._job_service.scheduler.armed_ms
         if active:
             assert armed is not None, "nobody will wake"
             assert armed <= max(min(active), self.now_ms + MINIMUM_DELAY_MS), "too late"
@@ -237,7 +237,7 @@ class World:
         """Let time pass until nothing is due: whatever was due has then run."""
         for _ in range(200):
             self.now_ms += MINIMUM_DELAY_MS
-            await self.core._job_service.wake.ring()
+            await self.core._job_service.scheduler.ring()
             await self.settle()
             once = [
                 job
