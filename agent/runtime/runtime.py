@@ -76,7 +76,7 @@ from agent.sessions.registry.supervisor import Supervisor
 from agent.sessions.tree.app_targets import Targets
 from agent.sessions.tree.session_tree import Tree
 from agent.sessions.turns.device_losses import Losses
-from agent.sessions.turns.dispatcher_host import Hosting
+from agent.sessions.turns.dispatcher_host import DispatcherHost
 from agent.sessions.turns.job_turns import JobTurns
 from agent.sessions.turns.review_turns import ReviewTurns
 from agent.sessions.turns.turns import Turns
@@ -125,9 +125,11 @@ class Runtime(StoredLookUps):
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.registry, targets, parts.supervisor)
         own_name = parts.settings.store.host or platform.node() or "localhost"
-        self._hosting = Hosting(dispatcher, parts.peers.host if parts.peers else own_name)
+        self._dispatcher_host = DispatcherHost(
+            dispatcher, parts.peers.host if parts.peers else own_name
+        )
         self._serving = AsyncExitStack()
-        turns = Turns(parts, targets, self._hosting)
+        turns = Turns(parts, targets, self._dispatcher_host)
         operations = self._operations = Operations(parts, turns)
         self._rehosting = Rehosting(parts, turns, targets, operations)
         self._job_service = JobService(parts, operations, JobTurns(parts, turns))
@@ -468,7 +470,9 @@ class Runtime(StoredLookUps):
             for live in resumable:
                 await self._operations.go_on_after_restart(live)
         # Last: it begins what was left to be run, in the order of creation.
-        await self._serving.enter_async_context(self._hosting.serve(self._operations.take_on))
+        await self._serving.enter_async_context(
+            self._dispatcher_host.serve(self._operations.begin_pending)
+        )
         if self._parts.peers is not None:
             await self._serving.enter_async_context(self._parts.peers.serve(_Here(self)))
 

@@ -1,8 +1,8 @@
-"""The one listener between the core and the app: many events in, one message a tick out.
+"""Fold the core's events into the console's view state; post one message a tick.
 
-Folds every event, drops none; of text deltas and frames only the newest counts. Invariants: at
-most one `Tick` is under way; nothing here touches a widget; a listener that breaks is said to the
-operator and begun again from the last event that was folded.
+Every event is folded; of text deltas only the newest counts. Invariants: at most one `Tick` is
+under way; nothing here touches a widget; a listener that breaks is reported to the operator and
+restarted after the last folded event.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from console.latency_stats import LatencyStats
 _log = logging.getLogger(__name__)
 TICK_HZ = 30
 _RETRY_S = 1.0
-_REACHED_S = 5.0  # How long an event may take from the core to the picture.
+_REACHED_S = 5.0  # How long an event may take from the core to the state.
 _FOLDED_AT_ONCE = 500
 KEPT_TRANSCRIPTS = 20
 """How many settled sessions keep what they did at hand; older ones are read when looked at."""
@@ -42,7 +42,7 @@ _LOOKED_AT = 8
 
 
 class Tick(Message):
-    """The picture changed since the last tick."""
+    """The state changed since the last tick."""
 
     def __init__(self, state: State) -> None:
         super().__init__()
@@ -59,10 +59,10 @@ class Lost(Message):
 
 
 class Bridge:
-    """Follows a core and keeps the picture.
+    """Follows a core and keeps the state that the console shows.
 
     Args:
-        core: whom to listen to.
+        core: the core to follow.
         post: `App.post_message`.
     """
 
@@ -70,18 +70,18 @@ class Bridge:
         self.core = core
         self.state = State()
         self.is_opening = True
-        """Whether the core's first picture is still to come: what is not in it yet says nothing."""
+        """Whether the core's overview has not arrived: what the state lacks may still exist."""
         self.trouble = ""
-        """What keeps the picture from being the newest one for now; empty while nothing does."""
+        """Why the state is out of date; empty while it is not."""
         self._has_died = False
         self._is_reading_hosts = False
         self.saying: dict[str, str] = {}
-        """What each session's model is saying just now."""
+        """The text that each session's model is writing."""
         self.latencies = LatencyStats()
-        """How long phones took to be looked at, since the console follows."""
+        """How long observing phones took, since the console started."""
         self.hosts: tuple[HostInfo, ...] = ()
-        """The hosts of a fleet, as they were when they were read last."""
-        self._far_words = RemoteText(core, self._hear)
+        """The hosts of a fleet, as last read."""
+        self._remote_text = RemoteText(core, self._hear)
         self._post = post
         self._is_dirty = False
         self._folded = asyncio.Event()
@@ -92,7 +92,7 @@ class Bridge:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the core is gone for good: the picture stays as it was."""
+        """Whether the core is gone for good: the state stays as it was."""
         return self._has_died or self.state.closed
 
     @property
@@ -101,17 +101,17 @@ class Bridge:
         return {one.name: one for one in self.hosts}
 
     def look_ahead(self, stored: Overview) -> None:
-        """Show what is stored until the core tells its picture."""
+        """Show what is stored until the core's overview arrives."""
         if self.is_opening:
             self.state = from_overview(stored)
             self._is_dirty = True
 
     async def start(self) -> None:
-        """Read the picture and begin to follow. Raises what the core raises."""
+        """Read the overview and begin to follow. Raises what the core raises."""
         try:
-            picture = await self.core.overview()
-            self.state = from_overview(picture)
-            self.hosts = picture.hosts
+            overview = await self.core.overview()
+            self.state = from_overview(overview)
+            self.hosts = overview.hosts
         except Exception:
             self.trouble = NO_ANSWER
             raise
@@ -130,7 +130,7 @@ class Bridge:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._far_words.close()
+        await self._remote_text.close()
 
     def tick(self) -> None:
         """Post what changed; called by the app's timer."""
@@ -143,11 +143,11 @@ class Bridge:
         self._is_dirty = True
 
     async def opened(self) -> None:
-        """Wait for the core's first picture, or for the failure to read it."""
+        """Wait for the core's overview, or for the failure to read it."""
         await self._opened.wait()
 
     async def reached(self, event_id: int) -> None:
-        """Wait until an event is in the picture, for a bounded time."""
+        """Wait until an event is folded, for a bounded time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_REACHED_S):
                 while self.state.event_id < event_id:
@@ -155,9 +155,9 @@ class Bridge:
                     await self._folded.wait()
 
     def said_now(self, session_id: str) -> str:
-        """Return what a session's model is saying, until the event of its reply says it for good.
+        """Return what a session's model is writing, until the event of its reply is folded.
 
-        The two come by different ways, and the words may be the later ones.
+        Text and events arrive on separate ways, and the text may be late.
         """
         text = self.saying.get(session_id, "")
         view = self.state.sessions.get(session_id)
@@ -207,25 +207,25 @@ class Bridge:
 
     async def _take(self, commit: Commit) -> None:
         for event in {event.session_id: event for event in reversed(commit.events)}.values():
-            await self._bring_in(event)
+            await self._load_unknown(event)
         self.state = reduce_commit(self.state, commit)
         for event in commit.events:
             self.latencies.follow(event, self.state)
-            self._let_go_after(event)
+            self._drop_transcripts_after(event)
             if getattr(event.msg, "text", None) is not None or event.session_id:
                 self.saying.pop(event.session_id, None)
         self._is_dirty = True
         self._folded.set()
 
-    def _let_go_after(self, event: Event) -> None:
-        """Keep what a console that is open for weeks remembers from growing with every session."""
+    def _drop_transcripts_after(self, event: Event) -> None:
+        """Drop old transcripts, so that a console that is open for weeks does not grow."""
         if isinstance(event.msg, SessionStateChanged) and event.msg.state.is_terminal:
             self.state = without_old_transcripts(
                 self.state, keep=self._looked_at, most=KEPT_TRANSCRIPTS
             )
 
-    async def _bring_in(self, event: Event) -> None:
-        """Read the past of a session that is older than the picture and is active again."""
+    async def _load_unknown(self, event: Event) -> None:
+        """Read the past of a session that is not in the state and is active again."""
         if not event.session_id or event.session_id in self.state.sessions or event.seq <= 1:
             return
         past: list[Event] = []
@@ -237,7 +237,7 @@ class Bridge:
                 if page[-1].seq >= event.seq - 1:
                     break
         except UsageError:
-            # It was deleted after this event; that is told by an event that is still to come.
+            # It was deleted after this event; the event that says so is still to come.
             return
         self.state = with_session(self.state, past)
 
@@ -250,7 +250,7 @@ class Bridge:
             except RuntimeDiedError:
                 return
             except Exception:
-                # Only what the model is saying is missing; the events tell the rest.
+                # Only the text that a model is writing is missing.
                 _log.exception("The delta listener broke")
             await asyncio.sleep(_RETRY_S)
 
@@ -259,17 +259,14 @@ class Bridge:
         self._is_dirty = True
 
     def look_at(self, session_id: str) -> None:
-        """Follow the words of the session that is on screen, where another host runs it."""
+        """Follow the model's text of the session on screen, if another host runs it."""
         view = self.state.sessions.get(session_id)
         host = "" if view is None or view.session.state.is_terminal else view.session.host
         own = next((one.name for one in self.hosts if one.is_here), "")
-        self._far_words.want(session_id, host if own and host != own else "")
+        self._remote_text.want(session_id, host if own and host != own else "")
 
     async def read_hosts(self) -> None:
-        """Read how the hosts of a fleet are now; nothing where there is none.
-
-        They are read from the database that the hosts share, which so is known to be unreachable.
-        """
+        """Read the hosts of a fleet from their database, or note that it is unreachable."""
         if not self.hosts or self._is_reading_hosts:
             return
         self._is_reading_hosts = True
@@ -278,7 +275,7 @@ class Bridge:
         except StoreError:
             self.trouble = self.trouble or NO_DATABASE
         except SwitchboardError:
-            # Whether the core is there at all is told by its events.
+            # Its events show whether the core is there at all.
             return
         else:
             self._clear(NO_DATABASE)
@@ -302,9 +299,9 @@ class Bridge:
             self._reading.discard(session_id)
 
     async def read_behind(self, session_ids: Iterable[str]) -> None:
-        """Fill the transcripts that are not whole of sessions that nobody need be looking at.
+        """Complete the transcripts of sessions, also of those that are not on screen.
 
-        What is decided from a transcript needs this first: the picture begins without any.
+        Call it before deciding anything from a transcript: the state begins without any.
         """
         for session_id in session_ids:
             view = self.state.sessions.get(session_id)
@@ -312,7 +309,7 @@ class Bridge:
                 await self._fill(session_id)
 
     async def _fill(self, session_id: str) -> None:
-        """Read what a transcript lacks; to read the same twice at once does no harm."""
+        """Read what a transcript lacks; reading the same twice at once does no harm."""
         while True:
             view = self.state.sessions.get(session_id)
             if view is None:

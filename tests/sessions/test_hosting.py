@@ -17,7 +17,7 @@ from agent.errors import FencedError, RuntimeDiedError
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.records import Session, SessionState
 from agent.runtime.runtime import Runtime
-from agent.sessions.turns.dispatcher_host import Hosting
+from agent.sessions.turns.dispatcher_host import DispatcherHost
 from agent.store.dispatch.dispatcher import Handler
 from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.embedded.sqlite_store import SqliteStore
@@ -291,7 +291,7 @@ async def test_a_run_of_an_earlier_life_that_is_ended_as_it_gets_its_phone_loses
 ) -> None:
     lost: list[str] = []
     dispatcher = LeftOver(Session(session_id="s", goal="go", created_ms=1), steps)
-    hosting = Hosting(dispatcher, "here")
+    hosting = DispatcherHost(dispatcher, "here")
 
     async def nothing_to_begin(session: Session) -> None:
         return None

@@ -296,7 +296,7 @@ class Operations:
         # Phones first: storing may take its time.
         for live in members:
             if live.turn is not None:
-                self._turns.strike(live.turn, protocol.AbortReason.CANCELLED)
+                self._turns.cancel_task(live.turn, protocol.AbortReason.CANCELLED)
         # The parent before its children, so that their ends do not roll up into another state.
         for group in (members[:1], members[1:]):
             await self._abort_all(
@@ -410,7 +410,7 @@ class Operations:
             if not live.record.serial:
                 self._turns.begin(live, recovering=True)
 
-    async def take_on(self, session: Session) -> Turn | None:
+    async def begin_pending(self, session: Session) -> Turn | None:
         """Start the turn of a session that the dispatcher found pending on its phone."""
         live = await self._parts.registry.get(session.session_id)
         async with live.lock:
@@ -509,7 +509,7 @@ class Operations:
         self._parts.clients.check_driver(top.session_id, by)
         if ends_review_turns:
             for live in (top, *children):
-                await self._turns.replace_study(live)
+                await self._turns.end_review_turn(live)
         parent = await self._parent_of(top)
         above = () if parent is None else (parent,)
         async with AsyncExitStack() as locks:

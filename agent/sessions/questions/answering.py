@@ -1,8 +1,8 @@
-"""Carry out answers: the call that asked goes on, or the session whose turn died with it.
+"""Store answers, and continue the call that asked; if its turn died, resume the session.
 
-Not what counts as an answer (`agent.sessions.rules.answers`) and not who waits for one
-(`agent.sessions.registry.open_questions`). Invariant: the first answer that is stored is the one
-that counts; a later one, from whomever, is refused as wrong state.
+`agent.sessions.rules.answers` decides what an answer is, `agent.sessions.registry.open_questions`
+knows which call waits for it. Invariant: the first stored answer counts; a later one is refused as
+wrong state.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ class Answering:
     """The answers of one core.
 
     Args:
-        review: decides on what a job asked; its session goes on or ends with the job.
+        review: decides on what a job asked, and continues or ends its session.
     """
 
     def __init__(self, parts: Services, turns: Turns, review: Review) -> None:
@@ -47,19 +47,19 @@ class Answering:
         by: str = "operator",
         operator: str = "",
     ) -> str:
-        """Answer a question: the call that asked goes on; a turn that died with it is resumed.
+        """Answer a question: the call that asked continues; a turn that died is resumed.
 
         Where more than one operator has to approve, the first yes is noted and the question stays.
 
         Args:
             by: who answers, for people.
-            operator: who of the operators it is; empty: nobody who has signed in.
+            operator: the name of the operator; empty: nobody who has signed in.
 
         Returns:
             The session that asked.
 
         Raises:
-            NotAllowedError: it takes operators to approve it, and this is none who may.
+            NotAllowedError: only operators may approve it, and this one may not.
             UsageError: there is no such question, or nothing in the answer.
             WrongStateError: somebody else was faster, or the question has closed.
         """
@@ -85,7 +85,7 @@ class Answering:
         if question.review is not None:
             await self._review(question, kept.text, submission_id, by)
             return live.session_id
-        await self._turns.replace_study(live)
+        await self._turns.end_review_turn(live)
         async with live.lock:
             self._check_asked(question)
             msgs: list[protocol.EventMsg] = (
@@ -134,7 +134,7 @@ class Answering:
         return yes_by
 
     async def expire(self, question_id: str, submission_id: str = "", *, by: str = "") -> str:
-        """Close a question that nobody answered: the call that asked goes on without an answer.
+        """Close a question that nobody answered: the call that asked continues without an answer.
 
         Args:
             by: the client whose own limit is over; empty where it is the question's.

@@ -1,6 +1,6 @@
-"""The questions that are open, and the calls that wait for their answers.
+"""Open questions, and the calls that wait for their answers; the store has the records.
 
-Not the record of them: that is the store's. Invariants: a question is open here exactly as long as
+Invariants: a question is open here exactly as long as
 it is open in the store; the first answer wins; a secret answer is never stored, only handed to
 the call that asked.
 """
@@ -23,7 +23,7 @@ class Questions:
         self._secrets: dict[str, Answer] = {}
 
     def load(self, questions: Iterable[Question]) -> None:
-        """Take up the questions that were open when the core started."""
+        """Load the questions that were open when the core started."""
         self._open.update((question.question_id, question) for question in questions)
 
     def on_commit(self, events: Iterable[protocol.Event]) -> None:
@@ -71,7 +71,7 @@ class Questions:
         return future
 
     def forget(self, question_id: str) -> None:
-        """Nobody waits for it any more."""
+        """Stop waiting for the answer of a question."""
         self._waiting.pop(question_id, None)
 
     def is_awaited(self, question_id: str) -> bool:

@@ -1,6 +1,6 @@
-"""What the core lends a task for one turn: the TaskContext, over the store, the fleet and a model.
+"""Implement TaskContext, a task's interface to the core, for one turn.
 
-Not a task and not the turn's end, which is `agent.sessions.turns.turns`'s. Invariants: what is
+Turns begin and end in `agent.sessions.turns.turns`. Invariants: what is
 emitted is stored before `emit` returns; once the turn is over nothing more can be emitted, however
 long the task takes to notice.
 """
@@ -41,7 +41,7 @@ Screen: TypeAlias = Callable[[LiveSession, Device], Device]
 
 
 class TurnContext:
-    """One turn's loan; implements TaskContext."""
+    """The TaskContext of one turn, over the store, the fleet and a model."""
 
     def __init__(
         self,
@@ -334,13 +334,13 @@ class TurnContext:
 
     async def pause(self, reason: str) -> None:
         self._live.disturbed_ms = self.now_ms()
-        await self._tell(*self._live.flagging(paused=True, reason=reason))
+        await self.emit(*self._live.flagging(paused=True, reason=reason))
 
     async def wait_for_device(self) -> None:
         live, fleet = self._live, self._parts.fleet
         serial = live.record.serial
         grace_s = self._parts.settings.recovery.device_grace_s
-        await self._tell(*losing(live, grace_s, self.now_ms()))
+        await self.emit(*losing(live, grace_s, self.now_ms()))
         # A phone may be listed and answer nothing: without a pause that were a tight circle.
         await asyncio.sleep(self._pause_s(serial, grace_s))
         # Counted from when it was noticed, which may have been during a model call.
@@ -351,7 +351,7 @@ class TurnContext:
         live.disturbed_ms = self.now_ms()
         # The watcher of losses says so too: under the lock, the second has nothing left to say.
         async with live.lock:
-            await self._tell(*live.flagging(lost=False, reason=f"{serial} is back"))
+            await self.emit(*live.flagging(lost=False, reason=f"{serial} is back"))
 
     def _pause_s(self, serial: str, grace_s: float) -> float:
         """Return how long to let a device be that was lost again and again; none the first time.
@@ -369,10 +369,6 @@ class TurnContext:
                 "Look at its cable and its adb, then resume the session.",
             )
         return 0.0 if self._losses == 1 else min(0.25 * 2.0 ** (self._losses - 2), _LONGEST_PAUSE_S)
-
-    async def _tell(self, *msgs: protocol.EventMsg) -> None:
-        self._check_open()
-        await self._parts.registry.append(*self._live.drafts(*msgs), under=self._turn.lease)
 
     async def _wait_for_answer(
         self, question: records.Question, *asking: protocol.EventMsg

@@ -39,7 +39,7 @@ class ReviewTurns:
         """
         request = checked_text(op.request, "The request") if op.request else ""
         live = await self._parts.registry.get(op.session_id)
-        await self._turns.replace_study(live)
+        await self._turns.end_review_turn(live)
         async with live.lock:
             if not (live.record.state.is_terminal or live.is_idle):
                 raise WrongStateError(
@@ -70,7 +70,7 @@ class ReviewTurns:
                 f"Session {live.session_id} delegates and has no memory of its own.",
                 "Compact one of its children.",
             )
-        await self._turns.replace_study(live)
+        await self._turns.end_review_turn(live)
         if live.turn is not None:
             await self._turns.abort(
                 live, AbortReason.REPLACED, SessionState.WAITING_FOR_USER, _COMPACTING

@@ -1,7 +1,7 @@
-"""Carry out turns: get the device, run the task, see to its end; or end it early.
+"""Carry out turns: get the device, run the task, end the turn; or end it early.
 
-Not what a task does, not what an operator may ask for (`agent.sessions.lifecycle.operations`), and
-not the storing of ends (`agent.sessions.turns.turn_closing`). Invariants: at most one turn of a
+Operators' operations are in `agent.sessions.lifecycle.operations`; ends are stored by
+`agent.sessions.turns.turn_closing`. Invariants: at most one turn of a
 session is open; a turn drives a phone only while the dispatcher lets it
 (`agent.sessions.turns.dispatcher_host`); a core that closes leaves its turns open in the store, for
 the next start to recover.
@@ -35,7 +35,7 @@ from agent.sessions.rules.turn_outcome import Ending, broken, ended, late, raise
 from agent.sessions.tree.app_targets import Targets
 from agent.sessions.tree.delegation_host import Delegating
 from agent.sessions.turns.context import TurnContext
-from agent.sessions.turns.dispatcher_host import Hosting
+from agent.sessions.turns.dispatcher_host import DispatcherHost
 from agent.sessions.turns.turn_closing import TurnEnds
 from agent.store.leases import Lease
 
@@ -49,21 +49,21 @@ _log = logging.getLogger(__name__)
 class Turns:
     """The turns of one core."""
 
-    def __init__(self, parts: Services, targets: Targets, hosting: Hosting) -> None:
+    def __init__(self, parts: Services, targets: Targets, host: DispatcherHost) -> None:
         self._parts = parts
         self._targets = targets
-        self._hosting = hosting
+        self._host = host
         self._ends = TurnEnds(parts)
         self._review_turns: dict[str, SessionTask] = {}
 
     def begin(
         self, live: LiveSession, *, errand: Errand | None = None, recovering: bool = False
     ) -> Turn:
-        """Send a session off; its state is QUEUED already. The caller holds its lock.
+        """Start a turn of a session that is QUEUED already. The caller holds its lock.
 
         Args:
-            errand: what a job sends it off with; None when a person does.
-            recovering: it goes on by itself after a loss, and waits only so long for its phone.
+            errand: of a job; None when a person starts it.
+            recovering: it resumes by itself after a loss; its wait for a phone is bounded.
         """
         assert live.turn is None, "one turn at a time"
         plans = self._parts.plan is not None and errand is None
@@ -97,8 +97,8 @@ class Turns:
         )
         return turn
 
-    def strike(self, turn: Turn, abort: protocol.AbortReason) -> None:
-        """Cancel a turn's task now, unless it has just ended of itself."""
+    def cancel_task(self, turn: Turn, abort: protocol.AbortReason) -> None:
+        """Cancel a turn's task now, unless it is just ending by itself."""
         # Once: a second cancellation would cut short the task's own cleaning up.
         if turn.finishing or turn.runner is None or turn.aborting is not None:
             return
@@ -124,7 +124,7 @@ class Turns:
         while True:
             turn = live.turn
             if turn is not None and turn.runner is not None:
-                self.strike(turn, abort)
+                self.cancel_task(turn, abort)
                 await asyncio.wait({turn.runner}, timeout=HARD_ABORT_S)
             async with live.lock:
                 if live.turn is not None and live.turn is not turn:
@@ -140,8 +140,8 @@ class Turns:
                 await self._ends.cut_short(live, abort, end, reason, submission_id)
                 return
 
-    async def replace_study(self, live: LiveSession) -> None:
-        """End a turn that only reads the session: something else is to begin (CONTRACTS D2)."""
+    async def end_review_turn(self, live: LiveSession) -> None:
+        """End a turn that only reads the session, because another is to begin (CONTRACTS D2)."""
         if live.turn is not None and live.turn.kind.is_review_turn:
             await self.abort(live, protocol.AbortReason.REPLACED, live.record.state, "")
 
@@ -175,7 +175,7 @@ class Turns:
                 following = await _stored_late(live, turn)
 
     async def _run_on_phone(self, live: LiveSession, turn: Turn) -> Turn | None:
-        """Wait for the phone and carry turns out on it; returns the one that needs it anew."""
+        """Wait for the phone and run turns on it; return the one that has to wait for it again."""
         while True:
             try:
                 async with (
@@ -194,7 +194,7 @@ class Turns:
     async def _drive_all(
         self, live: LiveSession, turn: Turn, device: Device, lease: Lease
     ) -> Turn | None:
-        """Run a turn and those that follow at once; returns the one that lets things be first."""
+        """Run a turn and those that follow at once; return the one that has to pause first."""
         following: Turn | None = turn
         while following is not None and not following.pause_s:
             turn = following
@@ -207,10 +207,10 @@ class Turns:
 
     @asynccontextmanager
     async def _phone(self, live: LiveSession, turn: Turn) -> AsyncIterator[tuple[str, Lease]]:
-        """Have a phone that is online for the length of the block.
+        """Hold a phone that is online for the length of the block.
 
         Raises:
-            DeviceLostError: it was not to be had for as long as the turn waits.
+            DeviceLostError: it was not available for as long as the turn waits.
         """
         assignment, holder = self._parts.assignment, turn.turn_id
         serial = live.record.serial
@@ -222,10 +222,9 @@ class Turns:
                     others = None if turn.errand is None else turn.errand.others
                     wish = device_request_of(live.record, others)
                     serial = await assignment.place(holder, wish)
-                    stay = self._hosting.hold_phone(
-                        live.session_id, serial, lambda: self._abandon(live)
+                    lease = await stack.enter_async_context(
+                        self._host.hold_phone(live.session_id, serial, lambda: self._abandon(live))
                     )
-                    lease = await stack.enter_async_context(stay)
                     if not wish.serial and not assignment.is_online(serial):
                         raise DeviceLostError(f"{serial} went away before it was used.")
                     await assignment.until_online(serial)
@@ -244,7 +243,7 @@ class Turns:
             return
         _log.warning("Session %s lost the lease on its phone", live.session_id)
         turn.mute = True
-        self.strike(turn, protocol.AbortReason.REPLACED)
+        self.cancel_task(turn, protocol.AbortReason.REPLACED)
         self._parts.supervisor.start(
             self._ends.abandon(live, turn), f"lost lease of session {live.session_id}"
         )
