@@ -32,7 +32,7 @@ from agent.state.reducer import Attention
 from agent.text import clean, one_line
 from console.app_parts.app_controls import AppControls
 from console.app_parts.attention_signals import AttentionSignals
-from console.app_parts.first_picture import FirstLook, open_picture
+from console.app_parts.first_overview import FirstLook, load_first_overview
 from console.app_parts.keyboard import Keyboard, KeyPressed
 from console.app_parts.navigation import Navigation
 from console.app_parts.redraw import Redraw
@@ -237,7 +237,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
             self.call_later(self.push_screen, DeckScreen())
         self.redraw.begin()
         self.errors.guarded("asking the terminal", self.stills.begin)
-        opening = open_picture(self, self._replay, self.first_look)
+        opening = load_first_overview(self, self._replay, self.first_look)
         self.run_worker(opening, name="begin", exit_on_error=False)
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Read the picture: sessions as a tree, and what waits for the operator. No I/O, no clock.
+"""Derive from the view state: sessions as a tree, and what waits for the operator. Pure.
 
-Not the fold that makes the picture (`agent.state.reducer`). Invariant: the same picture gives the
-same lists, which are made once for it.
+`agent.state.reducer` folds the state. Invariant: the lists are made once for
+each state.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """Keep the newest answer of a pure function while it is asked about the same objects.
 
-The picture is frozen, and shares what did not change: what is derived from a part of it is made
+The state is frozen, and shares what did not change: what is derived from a part of it is made
 once for each change of that part, however many widgets ask. Invariant: arguments are compared by
 identity, so they must not be changed in place.
 """

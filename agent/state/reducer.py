@@ -1,6 +1,6 @@
 """A pure reducer: fold events into what an operator sees. No I/O, no clock.
 
-`fold_session` is the session record itself, `reduce` the whole picture: session views with their
+`fold_session` is the session record itself, `reduce` the whole view state: session views with their
 transcripts, open questions, devices and jobs. Invariants: an event that was folded already changes
 nothing; what an event does not touch is shared, not copied.
 """
@@ -87,7 +87,7 @@ class _Overview(Protocol):
 
 
 def from_overview(overview: _Overview) -> State:
-    """Start the picture from a core's overview; transcripts come with `with_history`."""
+    """Start from a core's overview; `with_history` adds transcripts."""
     return State(
         event_id=overview.event_id,
         # A stored session has at least its first event, and none of its transcript is here yet.
@@ -112,7 +112,7 @@ _SHARED = (protocol.OF_NO_SESSION - {protocol.RunChanged}) | {
 
 
 def reduce(state: State, event: protocol.Event) -> State:
-    """Fold one event into the picture."""
+    """Fold one event into the state."""
     if event.event_id <= state.event_id:
         return state
     state = _fold_shared(replace(state, event_id=event.event_id), event.msg)
@@ -127,7 +127,7 @@ def reduce(state: State, event: protocol.Event) -> State:
 def reduce_all(state: State, events: Iterable[protocol.Event]) -> State:
     """Fold many events; the same as `reduce` for each, and several times as fast.
 
-    What a long tape is folded with: between two events nobody looks at the picture.
+    For long tapes, where nobody looks between two events.
     """
     return reduce_commit(state, Commit(tuple(events)))
 
@@ -236,10 +236,10 @@ def with_history(state: State, session_id: str, events: Iterable[protocol.Event]
 
 
 def without_old_transcripts(state: State, *, keep: Container[str], most: int) -> State:
-    """Let go of what settled sessions did, which the store can tell again.
+    """Drop the transcripts of settled sessions, which can be read from the store again.
 
     Args:
-        state: the picture.
+        state: the view state.
         keep: sessions whose transcripts stay in any case.
         most: how many others stay, the newest.
     """
@@ -259,9 +259,9 @@ def without_old_transcripts(state: State, *, keep: Container[str], most: int) ->
 
 
 def with_session(state: State, events: Iterable[protocol.Event]) -> State:
-    """Take in a session that the picture lacks, from all its stored events so far.
+    """Add a session that the state lacks, from all its stored events so far.
 
-    An overview has the newest trees only; an older one that moves again is brought in like this.
+    An overview has only the newest trees; this adds an older one that is active again.
     """
     session: records.Session | None = None
     for event in (past := tuple(events)):

@@ -1,7 +1,7 @@
 """Fold events into the record of one session. No I/O, no clock.
 
 The store keeps the result beside the events and the runtime keeps it in memory, so both are what
-replaying the events gives. Not the picture of everything (`agent.state.reducer`). Invariant: the
+replaying the events gives. `agent.state.reducer` folds everything else. Invariant: the
 record is a function of the session's events alone.
 """
 

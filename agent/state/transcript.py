@@ -1,6 +1,6 @@
 """A session's transcript: fold its events into the items a person reads.
 
-Part of the pure picture of `agent.state.reducer`; no I/O, no clock, and nothing is drawn here.
+Part of the view state of `agent.state.reducer`: no I/O, no clock, no drawing.
 Invariant: items never change their key and are added at the end only, so a view can keep what it
 has drawn; a rollback takes some off the end.
 """

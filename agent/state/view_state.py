@@ -1,6 +1,6 @@
 """What an operator sees, as records: sessions with their transcripts, questions, devices, jobs.
 
-Not the fold that makes it (`agent.state.reducer`). Invariant: frozen; a change is a new picture
+`agent.state.reducer` folds it. Invariant: frozen; a change is a new state
 that shares what did not change.
 """
 

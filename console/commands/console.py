@@ -16,7 +16,7 @@ from console.cli_support.exits import ExitCode, end, say
 if TYPE_CHECKING:
     from agent.config import Settings
     from agent.core import Core
-    from console.app_parts.first_picture import FirstLook
+    from console.app_parts.first_overview import FirstLook
     from console.base_app import StartPhone
     from console.terminal.signals import StopRequest
 

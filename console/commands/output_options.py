@@ -1,4 +1,4 @@
-"""The options that every command shares which follows a session: how it speaks, how it waits."""
+"""The flags of all commands that follow a session: what they print, how long they wait."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypedDict
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Speech(TypedDict):
-    """What the options say, by their names."""
+    """The values of the flags, by their names."""
 
     json_lines: bool
     quiet: bool
@@ -22,8 +22,8 @@ class Speech(TypedDict):
     trust_model: bool
 
 
-def manner_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the shared options to a command."""
+def follow_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the flags to a command."""
     for option in (
         click.option(
             "--trust-model",
@@ -61,8 +61,8 @@ def manner_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def manner_of(settings: Settings, speech: Speech) -> "FollowOptions":
-    """Make a manner of options and settings."""
+def follow_options(settings: Settings, speech: Speech) -> "FollowOptions":
+    """Return how to follow a session, by the flags and the settings."""
     from console.runs.run_follower import FollowOptions
 
     wait_s = speech["answer_timeout"]

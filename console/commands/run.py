@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from agent.protocol import SessionCreate
 from console.cli_support.exits import ExitCode, end
 from console.commands import session_options
-from console.commands.output_options import manner_of, manner_options
+from console.commands.output_options import follow_flags, follow_options
 from console.commands.run_each import RunOptions, expected_endpoint, run_each
 from console.core.command_settings import settings_for
 from console.core.device_setup import CONNECTED, VIRTUAL, Devices
@@ -56,7 +56,7 @@ Examples:
 @click.option("--output-schema", metavar="FILE", help="JSON Schema that the result must match.")
 @click.option("-o", "--output", metavar="OUT", help="Write the result as data to this file.")
 @session_options.permission_options
-@manner_options
+@follow_flags
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -138,9 +138,9 @@ def run(
         )
         return (await host.core.request(session_options.permitted(op, given))).session_id
 
-    manner = replace(manner_of(settings, given), output=output or "")
+    options = replace(follow_options(settings, given), output=output or "")
 
     async def work(stop: StopRequest) -> ExitCode:
-        return await pursue_new(settings, choose, begin, stop, manner, request_id=request_id)
+        return await pursue_new(settings, choose, begin, stop, options, request_id=request_id)
 
     end(run_async(work))

@@ -1,6 +1,6 @@
-"""Send ops to the core and wait until what they changed is in the picture.
+"""Send ops to the core and wait until their events are folded.
 
-Invariant: from the call on an op counts as asked for, whether or not anybody awaits it.
+Invariant: an op is pending from the call on, whether or not anybody awaits it.
 """
 
 import logging
@@ -15,57 +15,57 @@ _log = logging.getLogger(__name__)
 
 
 class Requests(Protocol):
-    """Whom ops are sent to: a core."""
+    """A core, as the receiver of ops."""
 
     async def request(self, op: Op) -> Reply:
-        """Do an op."""
+        """Carry out an op."""
 
 
-class Picture(Protocol):
-    """What follows the events: the bridge."""
+class Folding(Protocol):
+    """Folds the core's events: the bridge."""
 
     async def reached(self, event_id: int) -> None:
-        """Wait until an event is in the picture, for a bounded time."""
+        """Wait until an event is folded, for a bounded time."""
 
 
 class Say(Protocol):
-    """How a line is said to the operator."""
+    """Shows the operator a line."""
 
     def __call__(self, text: str, *, tone: str = "information") -> None:
-        """Say it."""
+        """Show it."""
 
 
 class OpClient:
-    """The console's way to its core.
+    """Sends the console's ops.
 
     Args:
-        core: whom ops are sent to.
-        picture: waits for what they changed.
-        say: says what they failed with.
-        changed: hears that the picture has what an op changed, or was refused for.
+        core: carries them out.
+        folding: waits for their events.
+        say: shows why one failed.
+        changed: called when the events of an op are folded, or it was refused.
     """
 
     def __init__(
-        self, core: Requests, picture: Picture, say: Say, changed: Callable[[], object]
+        self, core: Requests, folding: Folding, say: Say, changed: Callable[[], object]
     ) -> None:
         self._core = core
-        self._picture = picture
+        self._folding = folding
         self._say = say
         self._changed = changed
         self.pending = PendingOps()
-        """What was asked for and not answered yet."""
+        """Ops without a reply."""
 
     def attempt(self, op: Op) -> Coroutine[Any, Any, Reply | SwitchboardError]:
-        """Send an op and wait for its reply, or for why it failed, which is not said."""
+        """Send an op; return its reply, or the error, which is not shown."""
         self.pending.note(op)
         return self._attempt(op)
 
     def ask(self, op: Op, *, done: str = "") -> Coroutine[Any, Any, Reply | None]:
-        """Send an op and wait for its reply; None when it failed, which was said.
+        """Send an op; return its reply, or None when it failed, which is shown.
 
         Args:
-            op: what is asked for.
-            done: what is said once it is done; empty: nothing.
+            op: the op.
+            done: a line to show once it is done; empty: none.
         """
         self.pending.note(op)
         return self._ask(op, done)
@@ -83,10 +83,10 @@ class OpClient:
     async def _attempt(self, op: Op) -> Reply | SwitchboardError:
         try:
             reply = await self._core.request(op)
-            await self._picture.reached(reply.event_id)
+            await self._folding.reached(reply.event_id)
         except SwitchboardError as error:
             # What it was refused for is shown before the next key counts.
-            await self._picture.reached(error.event_id)
+            await self._folding.reached(error.event_id)
             return error
         except Exception as error:
             _log.exception("The console failed on %s", type(op).__name__)

@@ -1,8 +1,8 @@
-"""Pursue a session to its end from a headless command, across the death of the core that runs it.
+"""Run a session to its end for a headless command, even if the core that runs it dies.
 
-Invariants: what is printed is every event of the session from the command's own op on, once; a
-session is judged by what happened after the op was carried out, never by the state it was found in;
-when the process that owned the store ends, this one takes over and the session goes on.
+Invariants: every event of the session from the command's own op on is printed once; a session is
+judged by what happened after the op, never by the state it was found in; when the process that
+owned the store ends, this one takes over and resumes the session.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from console.core.host import AGAIN_S, ATTEMPTS, Choose, Host, reach, reading
 from console.runs.run_follower import Follower, FollowOptions
 from console.terminal.signals import StopRequest
 
-Begin = Callable[[Host], Awaitable[str]]  # Create a session and give its id.
+Begin = Callable[[Host], Awaitable[str]]  # Creates a session and returns its id.
 
 
 async def pursue_new(
@@ -30,24 +30,24 @@ async def pursue_new(
     choose: Choose,
     begin: Begin,
     stop: StopRequest,
-    manner: FollowOptions,
+    options: FollowOptions,
     *,
     request_id: str,
 ) -> ExitCode:
     """Begin a session and follow it until it settles.
 
     Args:
-        request_id: by which `begin` asks each time: a core that ended before it answered leaves a
-            session that is gone on with, or none.
+        request_id: what `begin` sends each time; if a core ended before it answered, a session that
+            it had begun is found by it.
     """
-    follower = Follower(manner)
+    follower = Follower(options)
     is_others, operator = False, ""
     for attempts_left in range(ATTEMPTS - 1, -1, -1):
         try:
             async with reach(settings, choose) as host:
                 is_others, operator = not host.owned, host.operator
                 async with host.core.events() as feed:
-                    follower.take_up(host, await begin(host))
+                    follower.use(host, await begin(host))
                     return await follower.follow(feed, stop)
         except RuntimeDiedError:
             if not is_others or stop.asked.is_set() or not (follower.root_id or attempts_left):
@@ -62,7 +62,7 @@ async def pursue_new(
 
 
 async def session_begun_by(settings: Settings, request_id: str) -> str:
-    """Return the session that a request began although nobody heard of it; empty if none."""
+    """Return the session that a request began before its core ended; empty if none."""
     session_id = requested_id(request_id)
     async with reading(settings) as records:
         try:
@@ -78,14 +78,14 @@ async def pursue_stored(
     session_id: str,
     op: Op,
     stop: StopRequest,
-    manner: FollowOptions,
+    options: FollowOptions,
 ) -> ExitCode:
-    """Carry out an op that sets a stored session going, and follow it until it settles."""
+    """Request an op that starts a stored session, and follow it until it settles."""
     before = await host.core.overview()
     root = await host.core.session(session_id)
-    follower = Follower(manner)
-    follower.take_up(host, root.session_id)
-    follower.begin_with((root, *before.sessions), before.questions)
+    follower = Follower(options)
+    follower.use(host, root.session_id)
+    follower.load((root, *before.sessions), before.questions)
     try:
         async with host.core.events(after=before.event_id) as feed:
             await host.core.request(op)
@@ -100,7 +100,7 @@ async def pursue_stored(
 async def _take_over(
     settings: Settings, follower: Follower, stop: StopRequest, session_id: str
 ) -> ExitCode:
-    """Go on with a session whose core has ended: here, or in whoever took over first."""
+    """Continue a session whose core has ended: here, or in the process that took over first."""
 
     async def choose(store: Store) -> Devices:
         return await devices_for(store, settings, session_id)
@@ -111,9 +111,9 @@ async def _take_over(
         try:
             async with reach(settings, choose) as host:
                 owned = host.owned
-                follower.take_up(host, session_id)
+                follower.use(host, session_id)
                 async with host.core.events(after=follower.seen_id) as feed:
-                    await _set_going(host.core, session_id)
+                    await _resume(host.core, session_id)
                     follower.judge_from((await host.core.overview()).event_id)
                     return await follower.follow(feed, stop)
         except RuntimeDiedError:
@@ -122,11 +122,11 @@ async def _take_over(
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _set_going(core: Core, session_id: str) -> None:
+async def _resume(core: Core, session_id: str) -> None:
     if (await core.session(session_id)).state.is_terminal:
         return
     try:
         await core.request(SessionResume(session_id=session_id))
     except WrongStateError:
-        # Somebody else was faster: it is at work already.
+        # Another process was faster.
         return

@@ -1,7 +1,7 @@
-"""Follow one session tree without a screen until it settles, speak of it, and give the exit code.
+"""Follow one session tree without a screen until it settles; narrate it, return the exit code.
 
-Not a builder of the core: it works over the Core protocol, embedded or over the socket. Invariant:
-what it prints on stdout is stored, in order, without gap; the core never waits for the reader.
+It uses only the Core protocol, so the core may be embedded or behind the socket. Invariant: what it
+prints on stdout is stored, in order, without gap; the core never waits for the reader.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _GOING = frozenset({SessionState.QUEUED, SessionState.RUNNING})
 
 
 class FollowOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a headless run speaks and how long it waits."""
+    """What a headless run prints and how long it waits."""
 
     json_lines: bool = False
     quiet: bool = False
@@ -52,18 +52,18 @@ class FollowOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Follower:
-    """The picture of one session tree while it is followed."""
+    """Follows one session tree, across cores."""
 
-    def __init__(self, manner: FollowOptions) -> None:
+    def __init__(self, options: FollowOptions) -> None:
         self.root_id = ""
         self.seen_id = 0
-        """The newest event that was taken in."""
+        """The newest event that was handled."""
         self._host: Host | None = None
-        self._manner = manner
-        self._prompts = QuestionPrompts(manner.answers, timeout_s=manner.answer_timeout_s)
+        self._options = options
+        self._prompts = QuestionPrompts(options.answers, timeout_s=options.answer_timeout_s)
         self._members: dict[str, Session] = {}
         self._stopping_until = 0.0
-        self._deadline = time.monotonic() + manner.timeout_s if manner.timeout_s else 0.0
+        self._deadline = time.monotonic() + options.timeout_s if options.timeout_s else 0.0
         self._timed_out = False
         self._trouble_since = 0.0
         self._judged_after_id = 0
@@ -72,21 +72,21 @@ class Follower:
         self._moving: dict[str, float] = {}
         """Sessions that are being moved, and until when the next turn is waited for."""
         self._withheld = ""
-        """What the root failed with, while it may be what it ends with and is said then."""
+        """The root's last error, held back while it may be what the tree fails with."""
 
     @property
     def _resume(self) -> str:
         """The command that resumes the tree."""
         return to_run(f"sessions resume {self.root_id}")
 
-    def take_up(self, host: Host, root_id: str) -> None:
-        """Set which tree is followed, and on which core; again when another core takes over."""
+    def use(self, host: Host, root_id: str) -> None:
+        """Set the tree to follow and its core; again when another core takes over."""
         self._host = host
         self.root_id = root_id
         self._prompts.use(host.core)
 
-    def begin_with(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
-        """Start from a stored picture: the members of the tree, and what is asked in it."""
+    def load(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
+        """Start from what is stored: the members of the tree, and their open questions."""
         for session in sorted(sessions, key=lambda s: s.created_ms):
             if session.session_id == self.root_id or session.parent_id in self._members:
                 self._members[session.session_id] = session
@@ -95,7 +95,7 @@ class Follower:
                 self._prompts.open(question)
 
     def judge_from(self, event_id: int) -> None:
-        """Let only a picture that has this event in it say what has settled or is asked."""
+        """Judge what has settled, and ask, only once this event was handled."""
         self._judged_after_id = event_id
 
     async def follow(self, feed: AsyncIterator[protocol.Event], stop: StopRequest) -> ExitCode:
@@ -114,7 +114,7 @@ class Follower:
                     if not self._stopping_until:
                         watched.append(asked)
                     await asyncio.wait(
-                        watched, timeout=self._patience(), return_when=asyncio.FIRST_COMPLETED
+                        watched, timeout=self._wait_s(), return_when=asyncio.FIRST_COMPLETED
                     )
                     if coming.done():
                         event, coming = self._received(coming), None
@@ -176,10 +176,10 @@ class Follower:
         await self._tell(event)
 
     async def _tell(self, event: protocol.Event) -> None:
-        if self._manner.json_lines:
+        if self._options.json_lines:
             # In a thread: a reader that does not read must not stop the core in this process.
             await asyncio.to_thread(_write_line, protocol.encode(event))
-        if not self._manner.quiet:
+        if not self._options.quiet:
             said = narrate(event)
             if event.session_id == self.root_id and isinstance(event.msg, protocol.ErrorEvent):
                 said, self._withheld = self._withheld, said
@@ -205,7 +205,7 @@ class Follower:
                 return self._interrupted(stop)
             return None
         if self._deadline and now >= self._deadline:
-            say(f"switchboard: not done within {self._manner.timeout_s:g} s; stopping")
+            say(f"switchboard: not done within {self._options.timeout_s:g} s; stopping")
             self._timed_out = True
         if stop.asked.is_set() or self._timed_out:
             self._stopping_until = now + STOP_BOUND_S
@@ -251,13 +251,13 @@ class Follower:
         return self._interrupted(stop)
 
     def _done(self, root: Session) -> ExitCode:
-        """Return out the result, and say whether anybody but the model confirms it."""
-        if root.result_json and self._manner.output:
-            write_result(self._manner.output, root.result_json)
-        if not (self._manner.json_lines or self._manner.silent):
-            data = "" if self._manner.output else root.result_json
+        """Print the result, and say so if only the model confirms it."""
+        if root.result_json and self._options.output:
+            write_result(self._options.output, root.result_json)
+        if not (self._options.json_lines or self._options.silent):
+            data = "" if self._options.output else root.result_json
             _write_line(clean(data or root.latest_result or "Done.", MAX_RESULT_CHARS).encode())
-        if root.is_verified or root.dry_run or self._manner.trust_model:
+        if root.is_verified or root.dry_run or self._options.trust_model:
             return ExitCode.DONE
         denied = root.verdict is GoalVerdict.NOT_MET
         why = "the goal is not met" if denied else UNVERIFIED
@@ -275,9 +275,9 @@ class Follower:
         say(f"switchboard: failed: {told if told.startswith(short) else one_line(why, 2000)}")
 
     def _rests(self) -> bool:
-        """Return whether nobody works on the tree, or is about to."""
+        """Return whether no session of the tree works or is about to."""
         root = self._members.get(self.root_id)
-        # Children that were sent off again are queued before their parent is rolled up from them.
+        # Children that are started again are queued before their parent is rolled up from them.
         at_work = any(
             m.state in _GOING or (m.turn_id and not m.state.is_terminal)
             for m in self._members.values()
@@ -304,7 +304,7 @@ class Follower:
             return
 
     def _check_store(self, now: float) -> None:
-        """Give up on a store that takes nothing any more. Raises StoreError."""
+        """Give up on a store that stores nothing any more. Raises StoreError."""
         trouble = self._host.trouble() if self._host is not None else None
         if trouble is None:
             self._trouble_since = 0.0
@@ -314,8 +314,8 @@ class Follower:
             say(f"Resume later with: {self._resume}")
             raise trouble
 
-    def _patience(self) -> float:
-        """Seconds until something is due though nothing happens."""
+    def _wait_s(self) -> float:
+        """Return the seconds until something is due, even if no event comes."""
         if self._stopping_until:
             due = self._stopping_until
         else:

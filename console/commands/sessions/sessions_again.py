@@ -42,7 +42,7 @@ def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> Non
     from console.runs.run_follower import FollowOptions
 
     settings = settings_for(ctx)
-    manner = FollowOptions(quiet=quiet, answer_timeout_s=settings.run.answer_timeout_s)
+    options = FollowOptions(quiet=quiet, answer_timeout_s=settings.run.answer_timeout_s)
 
     async def choose(store: "Store") -> Devices:
         then = await devices_for(store, settings, session_id)
@@ -56,6 +56,6 @@ def replay(ctx: click.Context, session_id: str, serial: str, quiet: bool) -> Non
         return (await host.core.request(op)).session_id
 
     async def work(stop: StopRequest) -> ExitCode:
-        return await pursue_new(settings, choose, begin, stop, manner, request_id=request_id)
+        return await pursue_new(settings, choose, begin, stop, options, request_id=request_id)
 
     end(run_async(work))

@@ -166,10 +166,10 @@ def start(
                     session_id=session.session_id, prompt=prompt, let_through=let_through
                 )
             )
-            manner = FollowOptions(
+            options = FollowOptions(
                 quiet=as_json, silent=as_json, answer_timeout_s=settings.run.answer_timeout_s
             )
-            code = await pursue_stored(settings, host, session.session_id, op, stop, manner)
+            code = await pursue_stored(settings, host, session.session_id, op, stop, options)
             if as_json:
                 plain.print_json(await bridge.started(session.session_id))
             return code

@@ -13,7 +13,7 @@ from agent.records import Question, Session, SessionState
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
-from console.commands.output_options import Speech, manner_of, manner_options
+from console.commands.output_options import Speech, follow_flags, follow_options
 from console.commands.session_options import LET_THROUGH
 from console.commands.sessions.sessions_shared import SESSION_ID, CommandResult, act_on
 from console.core.command_settings import settings_for, to_run
@@ -77,7 +77,7 @@ def answer(
     _check_given(given, by_part)
     first = sys.stdin.read().rstrip("\n") if given[:1] == ("-",) else None
     settings = settings_for(ctx)
-    manner = FollowOptions(
+    options = FollowOptions(
         answers=given[1:],
         answer_timeout_s=settings.run.answer_timeout_s,
         quiet=as_json,
@@ -98,7 +98,7 @@ def answer(
         code = ExitCode.DONE
         goes_on = host.owned and not _ends_a_run(question, op.answer)
         if goes_on:
-            code = await pursue_stored(settings, host, question.session_id, op, stop, manner)
+            code = await pursue_stored(settings, host, question.session_id, op, stop, options)
         else:
             await host.core.request(op)
         if as_json:
@@ -245,7 +245,7 @@ Examples:
     metavar="URL",
     help="Use the model at this address from now on; default: the session's own.",
 )
-@manner_options
+@follow_flags
 @click.pass_context
 def resume(
     ctx: click.Context,
@@ -263,15 +263,15 @@ def resume(
     from console.runs.run import pursue_stored
 
     settings = settings_for(ctx, {"model.base_url": base_url})
-    manner = manner_of(settings, speech)
+    options = follow_options(settings, speech)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         session = await host.core.session(session_id)
         if session.state is SessionState.COMPLETED and not again:
             await _confirm_again(session)
         act = protocol.SessionResume(session_id=session.session_id, endpoint=base_url or "")
-        if host.owned or manner.json_lines:
-            return await pursue_stored(settings, host, session.session_id, act, stop, manner)
+        if host.owned or options.json_lines:
+            return await pursue_stored(settings, host, session.session_id, act, stop, options)
         await host.core.request(act)
         say(f"Resumed {session.session_id}.")
         return ExitCode.DONE

@@ -28,7 +28,7 @@ WAITING, COMPLETED = SessionState.WAITING_FOR_USER, SessionState.COMPLETED
 def following(*states: tuple[str, SessionState], questions: tuple[Question, ...] = ()) -> Follower:
     """Begin with a tree of `root` and its children as they stand in the store."""
     follower = Follower(FollowOptions(quiet=True, silent=True))
-    follower.take_up(cast(Any, SimpleNamespace(core=None, trouble=str)), "root")
+    follower.use(cast(Any, SimpleNamespace(core=None, trouble=str)), "root")
     members = tuple(
         Session(
             session_id=session_id,
@@ -39,7 +39,7 @@ def following(*states: tuple[str, SessionState], questions: tuple[Question, ...]
         )
         for at, (session_id, state) in enumerate(states)
     )
-    follower.begin_with(members, questions)
+    follower.load(members, questions)
     return follower
 
 

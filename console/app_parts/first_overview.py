@@ -1,7 +1,7 @@
-"""Bring the core's first picture to a console that is already shown.
+"""Load the core's first overview into a console that is already shown.
 
-Invariants: whoever opened the console sees it before the core is asked, which may take a while;
-what had failed before anybody looked is history, not news.
+Invariants: the console is painted before the core is asked, which may take a while; sessions that
+had failed before are not announced.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ FirstLook = Callable[[], Awaitable[Overview | None]]
 PAINT_BOUND_S = 3.0  # How long the core is not asked because nothing is on the terminal yet.
 
 
-async def open_picture(app: ConsoleApp, replay: str, first_look: FirstLook | None) -> None:
-    """Begin to follow the core.
+async def load_first_overview(app: ConsoleApp, replay: str, first_look: FirstLook | None) -> None:
+    """Show what is stored, then follow the core.
 
     Args:
         app: the console.
-        replay: the session that is shown by itself; empty for the Deck.
-        first_look: waits for what is stored, if that can be told before the core answers.
+        replay: the session to replay; empty for the Deck.
+        first_look: reads what is stored before the core answers, if that is possible.
     """
     if not replay:
         with suppress(TimeoutError):
