@@ -29,12 +29,14 @@ _DAYS = (
     _words("friday fridays fri freitag freitags fr vendredi vendredis viernes venerdì sexta"),
     _words("saturday saturdays sat samstag samstags sonnabend sa samedi samedis sábado sabato"),
     _words("sunday sundays sun sonntag sonntags so dimanche dimanches domingo domenica dom"),
+    _words("weekdays weekday workdays werktags wochentags monday mon montag mo"),
+    _words("weekends weekend saturday sat samstag sa"),
 )
-"""Names of the days as goals and screens write them; Monday first."""
+"""Names of the days as goals and screens write them; Monday first, groups of days last."""
 _ALWAYS = _words(
     "every each only nur jeden jede chaque tous les cada los ogni solo seulement elke alleen"
 )
-_PLURAL = ("days", "tags", "dis", "mittwochs", "abends")
+_PLURAL = ("days", "tags", "dis", "mittwochs", "abends", "weekends")
 """Say that a day comes again, before it or at its end; one alone may be shown by its date."""
 _DEPENDS = re.compile(
     r"\b(?:if|unless|else|otherwise|whether|either|or|falls|wenn|sonst|oder|si|sinon|ou|sino|se"
@@ -78,7 +80,7 @@ class Part(NamedTuple):
 
     text: str
     words: str = ""  # A quoted text.
-    days: frozenset[str] = frozenset()  # The names of one day.
+    days: frozenset[str] = frozenset()  # The names of one day, or of a group.
     minute: int | None = None  # A time, counted from noon or midnight.
     number: float | None = None
 
@@ -178,7 +180,7 @@ def _days(goal: str) -> Iterable[Part]:
         again = word.casefold().endswith(_PLURAL) or not _ALWAYS.isdisjoint(before)
         if names and again and not _follows(_FORBIDS, goal, found[at].start()):
             # In English two letters of a day are words: so, do.
-            english = word.casefold().removesuffix("s").endswith("day")
+            english = word.casefold().removesuffix("s").endswith(("day", "weekend"))
             yield Part(word, days=frozenset(d for d in names if not english or len(d) > 2))
 
 

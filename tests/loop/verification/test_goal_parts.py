@@ -22,6 +22,8 @@ def names(goal: str) -> list[str]:
     [
         ("Set an alarm at 7:30 only on Mondays", ["Mondays", "7:30"]),
         ("Stelle einen Wecker nur montags um 7:30 Uhr", ["montags", "7:30 Uhr"]),
+        ("Set an alarm for 6:45 on weekdays", ["weekdays", "6:45"]),
+        ("Wake me at 9:30 every weekend", ["weekend", "9:30"]),
         ("Wake me at 6 am every Tuesday", ["Tuesday", "6 am"]),
         ("Rename the note “Trip” to “Rome, May”", ["Trip", "Rome, May"]),
         ("Replace “Trip” by “Ask Tom”", ["Trip", "Ask Tom"]),
@@ -51,6 +53,8 @@ def test_what_a_screen_writes_as_the_goal_does_is_a_part(goal: str, parts: list[
         "Move the meeting to next Monday",
         "Move the meeting to Monday",
         "Do not ring on Mondays",
+        "Do not ring on weekdays",
+        "Put the trip on the weekend",
         "Add Kim with the number 555 0142",
         "Add Kim with the number 5550142222",
         "Write to “kim@example.org”",
@@ -106,9 +110,14 @@ def test_a_part_is_shown_in_whatever_form_the_phone_writes_it(
         ("Set the limit to 1,500 dollars", "Limit: $1500", True),
         ("Write “Milk, eggs”", "milk  eggs", True),
         ("Write “Milk, eggs”", "Milk and eggs", False),
+        ("Set the alarm on weekdays", "Once", False),
+        ("Set the alarm on weekdays", "Mon, Tue, Wed, Thu, Fri", True),
+        ("Set the alarm on weekdays", "Weekdays", True),
+        ("Set the alarm on weekends", "Saturday and Sunday", True),
+        ("Stelle den Wecker werktags", "Mo–Fr", True),
     ],
 )
-def test_a_number_and_a_text_are_shown_by_their_worth(goal: str, line: str, is_shown: bool) -> None:
+def test_a_part_is_shown_by_its_worth(goal: str, line: str, is_shown: bool) -> None:
     past = ClaimHistory(goal)
     past.fold(ObservationRecorded(step=1, observation=observation(node(line))))
     assert (not nowhere(parts_of(past), past)) is is_shown
