@@ -124,11 +124,11 @@ class RegularTask:
                 await turn.observations.close()
 
     async def abort(self, context: TaskContext) -> None:
-        """Nothing is held: a gesture in flight ended with the call that made it."""
+        """Do nothing: a gesture in flight ended with its call."""
 
 
 class _Turn:
-    """One turn's state: memory, the screen in hand, and the clock of the step."""
+    """One turn: its memory, its parts and its steps."""
 
     def __init__(
         self,
@@ -186,14 +186,14 @@ class _Turn:
         self.route = Route.of(context.history)
         self.speechless = 0
         self.chosen: tuple[CleanReply, Observation] | None = None
-        """The last answer, and the screen that it was about."""
+        """The last reply, and the screen that it was about."""
         self.output_limit = 0
-        """Tokens of an answer, once one was cut off; 0: what suits the model."""
+        """Most tokens of a reply, raised once one was cut off; 0: the model's default."""
 
     # --- a turn ----------
 
     async def begin(self) -> TurnEnd | None:
-        """Remember the past, and settle the call that it left open."""
+        """Restore memory from the history, and settle the call that it left open."""
         if self.context.model.notice and not any(
             isinstance(event.msg, TaskComplete | TurnAborted) for event in self.context.history
         ):
@@ -226,7 +226,7 @@ class _Turn:
         return end
 
     def _following(self, screen: Observation) -> CleanReply | None:
-        """Return the call that stood beside the last one, if it is still what it was meant for."""
+        """Return the second call of the last reply, if the screen it was meant for is unchanged."""
         chosen, self.chosen = self.chosen, None
         following = None if chosen is None else chosen[0].following
         if chosen is None or following is None or following.call is None:
@@ -262,14 +262,13 @@ class _Turn:
         self.compactor.sent(request, thought.reply.usage)
         self.recorder.spent(model_ms=self.recorder.since(began))
         self.recorder.usage = self.recorder.usage.plus(thought.reply.usage)
-        # It needed more room once: from now on it has it.
         self.output_limit = thought.doubled_to or self.output_limit
         return thought
 
     async def _carry_out(
         self, step: int, thought: CleanReply, screen: Observation
     ) -> tuple[TurnEnd | None, bool]:
-        """Do what the model chose; returns the turn's end, if it is one, and whether it counts."""
+        """Carry out the model's call; return the turn's end, if any, and whether it counts."""
         choice = Choice()
         if thought.call is not None:
             named = self.foreign.named(thought.call)
@@ -323,7 +322,7 @@ class _Turn:
         return await self._control(arguments, request, thought), tool.counted
 
     def _hide(self, resolved: ResolvedAction | None) -> Callable[[str], str]:
-        """Return what takes known secrets out, and the one that is about to be typed."""
+        """Return a function that redacts known secrets and the one about to be typed."""
         if resolved is None or not resolved.is_secret or not isinstance(resolved.action, TypeText):
             return self.secrets.hide
         text = resolved.action.text

@@ -1,6 +1,6 @@
-"""Carry out one action under guard, look at what it did, and say what it came to.
+"""Carry out one action under guard, observe the screen after it, and return its result.
 
-Not the choice of it. Invariants: the caller has stored the intent; nothing is sent to a phone
+Invariants: the caller has stored the intent; nothing is sent to a phone
 before the guard has ruled and the pause is over; a call that ran out of time, or a phone that went
 away, has the outcome unknown; the observation that verifies is the next step's.
 """
@@ -38,7 +38,7 @@ _FOCUS_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What an action came to."""
+    """The result of an action."""
 
     outcome: ActionOutcome
     text: str
@@ -74,7 +74,7 @@ class Executor:
         """Carry out an action that was resolved on a screen.
 
         Args:
-            covered: what a dialog on that screen stands over, where it is known.
+            covered: the screen under a dialog on it, where it is known.
 
         Raises:
             DeviceLostError: the device went away while a person was waited for.
@@ -165,8 +165,8 @@ class Executor:
         return ActionResult(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
 
     def _is_old(self, screen: Observation) -> bool:
-        """Whether a screen may be another by now: counted from when it was seen, not from when
-        the model answered, for dialogs come while it thinks.
+        """Return whether the screen may have changed, by the time since it was seen, not since the
+        model answered: dialogs open while it thinks.
         """
         if screen.ended_ms <= self.context.disturbed_ms:
             return True
@@ -195,7 +195,7 @@ class Executor:
                 for n in focused
             ):
                 return
-            # A keyboard that slides in moves the field; its own identity still tells.
+            # A keyboard that slides in moves the field; its id is the same.
             if resolved.element is not None and any(
                 n.resource_id and n.resource_id == resolved.element.resource_id for n in focused
             ):
@@ -220,7 +220,7 @@ def judge_effect(
     after: Observation,
     covered: Observation | None = None,
 ) -> str:
-    """Return what a sent action came to; `covered` is what a dialog before it stood over."""
+    """Return the effect of a sent action; `covered` is the screen under a dialog before it."""
     action = resolved.action
     match action:
         case args.ClickElement() | args.LongPressElement():

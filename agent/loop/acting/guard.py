@@ -1,9 +1,8 @@
-"""Decide whether an action may be done: scope, bans, policy, autonomy, the operator's word.
+"""Decide whether an action may be done: by scope, policy, autonomy, app rules and the operator.
 
-In that order (the background rule comes before all of them, in the task). Not the doing.
-Invariants: an action that needs approval is done at most once per approval; an action the operator
-refused is not asked about again in the same turn; silence is a no; a secret is asked for as a
-secret.
+The task checks bans and the background rule first. Invariants: an action that needs approval is
+done at most once per approval; an action the operator refused is not asked about again in the same
+turn; silence is a no; a secret is asked for as a secret.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,13 +51,13 @@ _KEYPAD_TRIES = 2  # How often the operator is asked for what fits a keypad.
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
-    """What the guard decided; the refusal is what the model reads."""
+    """What the guard decided; the model reads the refusal."""
 
     refusal: str = ""
     waited: bool = False  # A person was waited for, so the screen may have changed.
     approved: bool = False  # The operator was asked about the act and said yes.
-    secret: str | None = None  # What the operator gave to be typed in the place of a stand-in.
-    instead: str | None = None  # What the operator wants typed in the place of the model's text.
+    secret: str | None = None  # What the operator gave to be typed for a placeholder.
+    instead: str | None = None  # What the operator wants typed instead of the model's text.
 
 
 def judge(
@@ -108,9 +107,9 @@ class Guard:
         verdict = self._judge(resolved, screen)
         front = screen.foreground
         activity = front.activity if front.package == package else ""
-        stray = out_of_scope(package, session.target_package, activity)
-        if stray and verdict.capability is not Capability.NAVIGATE:
-            return _refused(verdict, stray)
+        outside = out_of_scope(package, session.target_package, activity)
+        if outside and verdict.capability is not Capability.NAVIGATE:
+            return _refused(verdict, outside)
         return permit(verdict, package, session.autonomy, self.context.app_rules)
 
     def _judge(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
@@ -134,7 +133,7 @@ class Guard:
         return self._judged[2]
 
     def _named(self, verdict: Verdict) -> Verdict:
-        """Call the app of an effect what people call it."""
+        """Add the app's known name to an effect."""
         effect = verdict.effect
         name = "" if effect is None else known_name(effect.app, self.context.library)
         if effect is None or not name:
@@ -142,14 +141,14 @@ class Guard:
         return replace(verdict, effect=replace(effect, app_name=name))
 
     def question_text(self, resolved: ResolvedAction, verdict: Verdict, why: str = "") -> str:
-        """Return the words of an approval; `why` stands in where the judgement has no reason."""
+        """Return the question of an approval; see the function of this name."""
         action = resolved.action
         app = action.app if isinstance(action, LaunchApp) else ""
         name = known_name(app, self.context.library) if app else ""
         return question_text(resolved, verdict, why, app_name=name)
 
     def bound(self, resolved: ResolvedAction, screen: Observation) -> tuple[str, str]:
-        """Return what an approval of an action is bound to on a screen; empty texts: to nothing."""
+        """Return the effect's digest and control, to which an approval is bound; empty: nothing."""
         effect = self._judge(resolved, screen).effect
         return ("", "") if effect is None else (effect.digest, effect.control)
 
@@ -160,13 +159,13 @@ class Guard:
 
     @property
     def flow(self) -> Flow:
-        """What the session is in the middle of, as its history has it."""
+        """What the session is in the middle of, by its history."""
         if self._flow is None:
             self._flow = Flow.of(self.context.history, stored_acts)
         return self._flow
 
     def _typed_before(self) -> TypedText:
-        """Return what the session has typed, as its history has it and as it goes on."""
+        """Return what the session has typed so far."""
         if self._typed is None:
             self._typed = TypedText.of(self.context.history, stored_acts)
         return self._typed
@@ -177,7 +176,7 @@ class Guard:
         """Decide, asking the operator when the policy says so."""
         verdict = self.weigh(resolved, screen)
         if wants_keypad_secret(resolved) and verdict.decision is not Decision.BLOCK:
-            # To give the secret is to approve; what else it lets pass is approved first.
+            # Giving the secret approves it; any other effect is approved first.
             if verdict.decision is Decision.ALLOW or verdict.risk in {Risk.NONE, Risk.SECRET}:
                 return await self._ask_keypad_secret(screen, call)
             ruling = await self._rule_asked(resolved, verdict, screen, call)
@@ -200,16 +199,15 @@ class Guard:
         screen: Observation,
         call: ToolCallRequested,
     ) -> Ruling:
-        """Decide what needs the operator: by what was said before, else by asking."""
+        """Decide what needs the operator: by an earlier answer or an allowance, else by asking."""
         effect = verdict.effect
         bound = effect.digest if effect is not None else ""
         key = f"{call.tool} {resolved.element.key if resolved.element else call.arguments} {bound}"
         if key in self._denied:
             return Ruling(refusal=blocked("The operator has already rejected this"))
-        instead = None
         subject = _subject(resolved, verdict, screen, call)
         if self._granted().covers(subject):
-            self._approved(verdict, resolved, screen)
+            self._allow_rest(verdict, resolved, screen)
             return Ruling()
         covered = self._allowance(resolved, verdict, screen)
         if covered is not None:
@@ -222,18 +220,17 @@ class Guard:
                     element=resolved.element,
                 )
             )
-            self._approved(verdict, resolved, screen)
+            self._allow_rest(verdict, resolved, screen)
             return Ruling()
         if effect is not None:
             more = why_asked(effect.verb, self.context.session.allowances)
             reason = "; ".join(filter(None, (verdict.reason, more)))
             verdict = replace(verdict, reason=reason)
         answer = await self.ask(resolved, verdict, screen, call)
-        if isinstance(resolved.action, TypeText):
-            instead = typed_instead(answer)
         if is_yes(answer):
             self._granted().take(subject, answer)
-            self._approved(verdict, resolved, screen)
+            self._allow_rest(verdict, resolved, screen)
+            instead = typed_instead(answer) if isinstance(resolved.action, TypeText) else None
             return Ruling(waited=True, approved=True, instead=instead)
         self._denied.add(key)
         return Ruling(refusal=blocked(refused_because(answer)), waited=True)
@@ -269,20 +266,20 @@ class Guard:
             app_currency=self.flow.currency_of(verdict.effect.app),
         )
 
-    def _approved(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:
-        """Let the rest of what was approved pass: a code, a confirmation of the phone's own."""
+    def _allow_rest(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:
+        """Allow the rest of what was approved: a code, the phone's own confirmation."""
         if verdict.effect is not None:
             self.flow.approve(verdict.effect, screen, resolved.element)
 
     def done(self, resolved: ResolvedAction, screen: Observation) -> None:
-        """Take note of an action that was done on a screen, or may have been."""
+        """Note an action that was done on a screen, or may have been."""
         acts = acts_of(resolved)
         for act in acts:
             self._typed_before().add(act)
         self.flow.did(acts[0], screen)
 
     def undone(self) -> None:
-        """Take note that the action just allowed was not done, so nothing can follow from it."""
+        """Note that the action just allowed was not done, so nothing follows from it."""
         self.flow.undone()
 
     async def ask(
@@ -292,7 +289,7 @@ class Guard:
         screen: Observation,
         call: ToolCallRequested,
     ) -> str | None:
-        """Put the approval to the operator, with the element and the frame that it is about."""
+        """Ask the operator to approve, with the element and the frame."""
         return await self.context.ask(
             self.question_text(resolved, verdict),
             call_id=call.call_id,
@@ -303,7 +300,7 @@ class Guard:
         )
 
     def _granted(self) -> Grants:
-        """Return what was approved for the whole session, as its history has it."""
+        """Return what was approved for the whole session, by its history."""
         if self._grants is None:
             self._grants = Grants.of(self.context.history)
         return self._grants
@@ -358,7 +355,7 @@ def _fits_keypad(secret: str, screen: Observation) -> bool:
 
 
 def _keypad_question(screen: Observation, *, unfit: bool) -> str:
-    """Ask for what is to be pressed, in the words that stand over the keypad."""
+    """Return the question for what is to be pressed, with the title of the keypad."""
     title = next((e.label for e in screen.elements if not e.editable and is_secret_field(e)), "")
     named = f' for "{title[:80]}"' if title else ""
     first = "What you gave has characters that this keypad does not have.\n\n" if unfit else ""
@@ -372,11 +369,11 @@ def _keypad_question(screen: Observation, *, unfit: bool) -> str:
 def question_text(
     resolved: ResolvedAction, verdict: Verdict, why: str = "", *, app_name: str = ""
 ) -> str:
-    """Return the words of an approval: what the action would do, with everything known of it.
+    """Return the question of an approval: what the action would do, and why it is asked.
 
     Args:
-        why: said where the judgement itself gives no reason.
-        app_name: what people call the app that it opens.
+        why: the reason if the verdict has none.
+        app_name: the known name of the app that it opens.
     """
     reason = verdict.reason if verdict.decision is Decision.ASK else ""
     said = intent(resolved)
@@ -401,7 +398,7 @@ def _subject(
 
 
 def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[AppRule]) -> Verdict:
-    """Make of a judgement what autonomy and the rules for the app leave of it."""
+    """Apply autonomy and the rules for the app to a verdict."""
     if verdict.decision is Decision.BLOCK:
         return verdict
     level = decide(verdict.capability, autonomy)
@@ -411,7 +408,7 @@ def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[A
     decision = Decision.ASK if asks else Decision.ALLOW
     reason = verdict.reason or f"the session is set to {autonomy.value.replace('_', ' ')}"
     if verdict.decision is Decision.ASK:
-        # What the policy itself asks about no rule lets pass.
+        # No rule allows what the policy itself asks about.
         rules = [rule for rule in rules if rule.decision is not AppDecision.ALLOW]
     rule = rule_for(package, verdict.capability, rules)
     decision, why = apply(rule, verdict.capability, decision)
@@ -428,7 +425,7 @@ def _refused(verdict: Verdict, reason: str) -> Verdict:
 
 
 def wants_secret(resolved: ResolvedAction) -> bool:
-    """Return whether an action types a stand-in for what only the operator knows."""
+    """Return whether an action types a placeholder for a secret that only the operator knows."""
     action = resolved.action
     return (
         isinstance(action, TypeText)
@@ -439,7 +436,7 @@ def wants_secret(resolved: ResolvedAction) -> bool:
 
 
 def wants_keypad_secret(resolved: ResolvedAction) -> bool:
-    """Return whether an action presses a stand-in for what only the operator knows."""
+    """Return whether an action presses a placeholder for such a secret on a keypad."""
     return isinstance(resolved.action, PressKeys) and resolved.is_secret
 
 
@@ -450,12 +447,12 @@ def ban_refusal(element: Element, reason: str) -> str:
 
 
 def duplicate_refusal() -> str:
-    """Return the refusal of an action that was done twice already and came to nothing."""
+    """Return the refusal of an action that was done twice already without effect."""
     return failed("You did exactly this twice already, and a third time leads nowhere")
 
 
 def intent(resolved: ResolvedAction) -> str:
-    """Return what would be done, for whoever is asked."""
+    """Return what the action would do, in a sentence."""
     action = resolved.action
     if isinstance(action, PhoneTool):
         return action.intent(resolved)

@@ -71,7 +71,7 @@ class Attaching:
                 if live is top and record.state is SessionState.CREATED and not top.delegates:
                     msgs += live.moving(SessionState.WAITING_FOR_USER, "waits for its first prompt")
                 moves.append((live, msgs))
-            await self._operations.send_off(moves, submission_id)
+            await self._operations.store_and_begin(moves, submission_id)
             return top.session_id
 
     async def detach(self, session_id: str, client: ClientInfo, submission_id: str = "") -> None:
@@ -127,7 +127,7 @@ class Attaching:
         self, top: LiveSession, children: tuple[LiveSession, ...], submission_id: str = ""
     ) -> None:
         """Release sessions without a driver; all their locks are held."""
-        await self._operations.send_off(
+        await self._operations.store_and_begin(
             [
                 (live, self._letting_go(live))
                 for live in (top, *children)

@@ -1,6 +1,6 @@
-"""Carry out operators' operations on sessions, each checked against the required state.
+"""Create, start, steer, stop and resume sessions, each checked against the required state.
 
-`agent.runtime.op_queue` delivers the ops; turns run elsewhere. Invariants: all changes of an
+Turns run in `agent.sessions.turns.turns`. Invariants: all changes of an
 operation are stored together; the safe ones (stop, cancel, pause) are idempotent; only `resume`
 leaves a terminal state.
 """
@@ -42,7 +42,7 @@ class Operations:
         self._turns = turns
         self._resuming = Resuming(parts.assignment)
 
-    # --- beginning ----------
+    # --- start ----------
 
     async def create(
         self, op: protocol.SessionCreate, submission_id: str = "", *, endpoint: str = ""
@@ -186,10 +186,10 @@ class Operations:
                     moves.append((live, staged(top.record.driver)))
                 else:
                     moves.append((live, (self._resuming.queueing(live.record),)))
-            await self.send_off(moves, submission_id)
+            await self.store_and_begin(moves, submission_id)
             return top.session_id
 
-    # --- talking ----------
+    # --- messages ----------
 
     async def tell(
         self,
@@ -233,7 +233,7 @@ class Operations:
                 moves.append((live, (*allowed, *self._hearing(live, hint))))
                 if live.turn is not None:
                     steered.append((live, hint))
-            await self.send_off(moves, submission_id)
+            await self.store_and_begin(moves, submission_id)
             for live, hint in steered:
                 live.steering.append(hint)
 
@@ -314,7 +314,7 @@ class Operations:
                 )
             if top.delegates and not top.record.state.is_terminal:
                 held.append(top)
-            await self.send_off(
+            await self.store_and_begin(
                 [
                     (live, live.flagging(paused=True, reason="paused by the operator"))
                     for live in held
@@ -361,7 +361,9 @@ class Operations:
                     moves = self._resuming.onward(top, children)
                 asked = (live, *children) if top is live else (live,)
                 chosen = [(one, self._chosen(one, endpoint)) for one in asked]
-                await self.send_off([*(move for move in chosen if move[1]), *moves], submission_id)
+                await self.store_and_begin(
+                    [*(move for move in chosen if move[1]), *moves], submission_id
+                )
                 return
 
     def _chosen(self, live: LiveSession, endpoint: str) -> tuple[protocol.EventMsg, ...]:
@@ -453,7 +455,7 @@ class Operations:
             moves = self._resuming.resume_one(top, generation)
             message = protocol.UserMessage(text=read.text, message_id=new_message_id(), said=own)
             # After the resume, which would begin the goal again; before the queueing, to be staged.
-            await self.send_off(
+            await self.store_and_begin(
                 [(top, (*moves[:-1], *read.events, message, moves[-1]))], submission_id
             )
 
@@ -558,11 +560,11 @@ class Operations:
             if isinstance(outcome, BaseException):
                 raise outcome
 
-    async def send_off(self, moves: list[Move], submission_id: str) -> None:
-        """Store these events together, and start the turns that they call for.
+    async def store_and_begin(self, moves: list[Move], submission_id: str) -> None:
+        """Store these events together, and begin the turns that they call for.
 
-        All locks are held. A session that is queued since a restart has no turn yet: the dispatcher
-        starts it in order, and a change of driver does not move it.
+        The caller holds all locks. A session that is queued since a restart has no turn yet: the
+        dispatcher starts it in order, and a change of driver does not move it.
         """
         drafts = [
             draft
