@@ -1,7 +1,7 @@
 """The queue of ops: bounded, first in first out, with an answer for each.
 
-Not what carries them out. Invariants: at most 64 ops wait, and who submits the next one waits too;
-once closed, everybody who waits for room or for an answer gets an error, nobody hangs.
+Invariants: at most 64 ops wait, and who submits the next one waits too; once closed, everybody who
+waits for room or for an answer gets an error.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ QUEUE_LIMIT = 64
 
 
 class Submission:
-    """One op on its way, and where its outcome goes."""
+    """One op, its client, and the future of its reply."""
 
     def __init__(self, op: Op, client: ClientInfo = OWNER, *, answered: bool) -> None:
         self.op = op
@@ -25,7 +25,7 @@ class Submission:
         self.reply: asyncio.Future[Reply] | None = None
         if answered:
             self.reply = asyncio.get_running_loop().create_future()
-            # Whoever asked may be gone; its failure is then nobody's.
+            # The client may be gone: an error that nobody reads must not be logged.
             self.reply.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def succeed(self, reply: Reply) -> None:
@@ -42,14 +42,14 @@ class Submission:
 
 
 class OpQueue:
-    """Ops that wait to be carried out."""
+    """Ops that wait to be executed."""
 
     def __init__(self) -> None:
         self._waiting: deque[Submission] = deque()
         self._room = asyncio.Semaphore(QUEUE_LIMIT)
         self._filled = asyncio.Event()
         self._taken: set[Submission] = set()
-        """Those under way that somebody waits for."""
+        """Those being executed whose reply is awaited."""
         self._closed: RuntimeDiedError | None = None
 
     async def put(self, submission: Submission) -> None:
@@ -65,7 +65,7 @@ class OpQueue:
         self._filled.set()
 
     async def take(self) -> Submission:
-        """Wait for the next op; until it is answered, closing answers it."""
+        """Wait for the next op; until it is answered, `close` fails it."""
         while not self._waiting:
             self._filled.clear()
             await self._filled.wait()
@@ -77,11 +77,11 @@ class OpQueue:
         return submission
 
     def close(self, error: RuntimeDiedError) -> None:
-        """Refuse what comes, and fail what waits or is under way, with this error."""
+        """Refuse new ops, and fail those that wait or are being executed, with this error."""
         if self._closed is not None:
             return
         self._closed = error
-        # Whoever waits for room is let in one after the other, each to find the door closed.
+        # Those who wait for room wake one after the other, and each finds the queue closed.
         self._room.release()
         left = [*self._taken, *self._waiting]
         self._waiting.clear()

@@ -1,9 +1,8 @@
-"""Carry submissions out one after the other, and tell each caller what came of it.
+"""Take ops from the queue, have the router execute them one by one, and answer each caller.
 
-Not the queue (`agent.runtime.op_queue`) and not the carrying out itself (`agent.runtime.router`).
-Invariants: ops are carried out in the order they came, but those that wait for a phone, which are
-begun in it; every submission gets a reply, a refusal, or an ErrorEvent; a defect in one op ends
-that op alone.
+Invariants: ops are executed in the order they came; those that wait for a phone are only begun in
+it; every submission gets a reply, a refusal, or an ErrorEvent; a defect in one op ends that op
+alone.
 """
 
 import asyncio
@@ -26,10 +25,10 @@ _log = logging.getLogger(__name__)
 
 
 class TellError(Protocol):
-    """Stores what went wrong, for every listener."""
+    """Stores an error, for every listener."""
 
     def __call__(self, error: ErrorEvent, submission_id: str = "") -> Awaitable[None]:
-        """Store it under the submission that it came of."""
+        """Store it under the submission that caused it."""
 
 
 class OpWorker:
@@ -37,8 +36,8 @@ class OpWorker:
 
     Args:
         shut_down: begins to end the core, because an op says so.
-        last_event_id: says the id of the newest stored event.
-        note: stores which operator gives an op, before it is carried out.
+        last_event_id: returns the id of the newest stored event.
+        note: stores which operator requests an op, before it is executed.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class OpWorker:
         self._note = note
 
     async def run(self) -> None:
-        """Carry out what is submitted, for ever."""
+        """Execute what is submitted, forever."""
         while True:
             submission = await self._op_queue.take()
             if submission.op.waits_for_phone:

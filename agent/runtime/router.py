@@ -1,7 +1,6 @@
-"""Hand each op to the method that carries it out.
+"""Hand each op to the method that executes it, by the table of `agent.runtime.handlers.table`.
 
-Not the queue (`agent.runtime.op_queue`), not the table of methods (`agent.runtime.handlers`) and
-not the work. Invariant: an op names devices by their serials before any room sees it.
+Invariant: an op names devices by their serials before any room sees it.
 """
 
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ class Router:
 
     Args:
         fleet: the devices that an op may name.
-        rooms: the objects whose methods carry out ops.
+        rooms: the objects whose methods execute ops.
 
     Raises:
         TypeError: an op has no method, or two.
@@ -29,6 +28,6 @@ class Router:
         self._table = table_of(rooms)
 
     async def carry_out(self, submission: Submission) -> Reply:
-        """Carry one op out. Raises SwitchboardError as the room does that carries it out."""
+        """Execute one op. Raises the SwitchboardError of the room that executes it."""
         op = with_serials(submission.op, self._fleet.devices())
         return await self._table[type(op)](op, submission)

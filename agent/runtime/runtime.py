@@ -121,7 +121,9 @@ class Runtime(StoredLookUps):
         self._listeners = EventListeners(
             lambda after, limit: self.store.events(after=after, limit=limit)
         )
-        self._abroad = None if parts.peers is None else HostRouting(parts.peers, whole, parts.fleet)
+        self._host_routing = (
+            None if parts.peers is None else HostRouting(parts.peers, whole, parts.fleet)
+        )
         targets = self._targets = Targets(parts)
         self._tree = Tree(parts.registry, targets, parts.supervisor)
         own_name = parts.settings.store.host or platform.node() or "localhost"
@@ -286,8 +288,8 @@ class Runtime(StoredLookUps):
     async def submit_as(self, client: ClientInfo, op: protocol.Op) -> str:
         """Queue an op of a client; see `SharedCore.submit_as`."""
         submission = Submission(op, client, answered=False)
-        if self._abroad is not None:
-            sending = self._carry(self._abroad, submission)
+        if self._host_routing is not None:
+            sending = self._carry(self._host_routing, submission)
             self._supervisor.start(sending, f"op {submission.submission_id}")
         else:
             await self._op_queue.put(submission)
@@ -305,13 +307,13 @@ class Runtime(StoredLookUps):
 
     async def request_as(self, client: ClientInfo, op: protocol.Op) -> protocol.Reply:
         """Carry an op of a client out; see `SharedCore.request_as`."""
-        if self._abroad is not None:
-            reply = await self._abroad.carry(client, op)
+        if self._host_routing is not None:
+            reply = await self._host_routing.carry(client, op)
             if reply is not None:
                 return reply
         reply = await self.request_here(client, op)
-        if self._abroad is not None and _is_counted(op):
-            others = await self._abroad.carried_elsewhere(client, op)
+        if self._host_routing is not None and _is_counted(op):
+            others = await self._host_routing.carried_elsewhere(client, op)
             return _summed(reply, others)
         return reply
 
@@ -354,11 +356,11 @@ class Runtime(StoredLookUps):
     async def deltas(self, session_id: str = "") -> AsyncIterator[AsyncIterator[TextDelta]]:
         """Follow what models write; see `Core.deltas`. Raises UsageError for no session."""
         host = ""
-        if session_id and self._abroad is not None:
-            host = await self._abroad.host_of_words(session_id)
+        if session_id and self._host_routing is not None:
+            host = await self._host_routing.host_of_words(session_id)
         following = (
-            self._abroad.deltas(host, session_id)
-            if self._abroad is not None and host
+            self._host_routing.deltas(host, session_id)
+            if self._host_routing is not None and host
             else self.deltas_here(session_id)
         )
         async with following as deltas:
@@ -372,7 +374,7 @@ class Runtime(StoredLookUps):
         self, serial: str, *, width_px: int, height_px: int, max_hz: float
     ) -> AbstractAsyncContextManager[AsyncIterator[LiveFrame]]:
         """Follow the newest picture of a device; see `Core.frames`."""
-        abroad = self._abroad
+        abroad = self._host_routing
         is_elsewhere = abroad is not None and abroad.is_elsewhere(serial)
         follow = abroad.frames if abroad is not None and is_elsewhere else self.frames_here
         return follow(serial, width_px=width_px, height_px=height_px, max_hz=max_hz)
@@ -409,7 +411,11 @@ class Runtime(StoredLookUps):
 
     def phones(self) -> tuple[DeviceInfo, ...]:
         """List the phones as they are now."""
-        return self._parts.fleet.devices() if self._abroad is None else self._abroad.devices()
+        return (
+            self._parts.fleet.devices()
+            if self._host_routing is None
+            else self._host_routing.devices()
+        )
 
     @property
     def default_autonomy(self) -> Autonomy:

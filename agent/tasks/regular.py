@@ -366,10 +366,10 @@ class _Turn:
             text = verify.failed("The phone went away before anything was done")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return None
-        await self._take_in(act, request, thought)
+        await self._record_result(act, request, thought)
         return None
 
-    async def _take_in(
+    async def _record_result(
         self, act: ActionResult, request: ToolCallRequested, thought: CleanReply | None
     ) -> None:
         """Keep what an action came to, and the screen that verified it."""
@@ -497,7 +497,7 @@ class _Turn:
         if self.reviewing.digest(resolved, screen) != grant.screen_digest:
             await self.recorder.tell(WarningEvent(message=CHANGED_SINCE))
             return await self._act(resolved, screen, lost, None)
-        await self._take_in(
+        await self._record_result(
             await self.reviewing.carry_out(self.executor, resolved, screen), lost, None
         )
         return None

@@ -1,6 +1,6 @@
 """The table of look-ups and the methods that answer them, read from the methods themselves.
 
-Not the answers. Invariant: a look-up has at most one method.
+Invariant: a look-up has at most one method.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping

@@ -18,7 +18,7 @@ from agent.sessions.turns.review_turns import ReviewTurns
 
 @dataclass(frozen=True)
 class SessionHandlers:
-    """Carry out the ops on sessions that work."""
+    """Execute ops on sessions."""
 
     parts: Services
     operations: Operations

@@ -1,6 +1,6 @@
-"""The table of ops and the methods that carry them out, read from the methods themselves.
+"""The table of ops and the methods that execute them, read from the methods themselves.
 
-Not the queue and not the work. Invariant: every op of the union has exactly one method, or no core
+Invariant: every op of the union has exactly one method, or no core
 starts.
 """
 
@@ -16,9 +16,9 @@ _MARK = "_carries_out_ops"
 
 
 def handles(method: _Method) -> _Method:
-    """Mark the method that carries out the ops its parameter `op` is annotated with.
+    """Mark the method that executes the ops its parameter `op` is annotated with.
 
-    The method takes the op, as its room is to see it, and the submission that it came with.
+    The method takes the op, with serials for device names, and its submission.
     """
     setattr(method, _MARK, True)
     return method

@@ -21,15 +21,15 @@ from agent.store.store import EventDraft
 
 @dataclass(frozen=True, kw_only=True)
 class Errand:
-    """What a job sends a session off with: nobody may be watching, and it has bounds."""
+    """A job's instructions for a turn of a session: nobody may be watching, so it has limits."""
 
     job_id: int
     deadline_s: float = 0.0  # Seconds for the task; 0 = none.
     max_steps: int = 0  # Counted steps for the prompt; 0 = the session's.
-    grant: Grant | None = None  # The one action that a person let pass.
-    call: ToolCall | None = None  # What it does in place of asking a model.
-    output_schema: str = ""  # The JSON Schema that its result has to fit; empty: any words will do.
-    others: Needs | None = None  # What phones will do beside the session's own; None: no other one.
+    grant: Grant | None = None  # The one action that a person approved.
+    call: ToolCall | None = None  # The one call to carry out instead of asking a model.
+    output_schema: str = ""  # The JSON Schema of its result; empty: any text.
+    others: Needs | None = None  # Other phones that will do; None: only the session's own.
 
 
 @dataclass(eq=False)
@@ -38,26 +38,26 @@ class Turn:
 
     turn_id: str
     errand: Errand | None = None
-    """Set when a job sent it off."""
+    """Set when a job started it."""
     kind: TaskKind = TaskKind.REGULAR
     pause_s: float = 0.0
-    """How long it lets things be before it begins: it goes on after a loss."""
+    """How long it waits before it begins, when it resumes after a loss."""
     patience_s: float = 0.0
-    """How long it waits for its device; 0 = for ever."""
+    """How long it waits for its device; 0: forever."""
     runner: asyncio.Task[None] | None = None
-    """What carries the turn out; a turn that follows at once is carried out by the same."""
+    """The asyncio task that runs the turn, and a turn that follows it at once."""
     aborting: protocol.AbortReason | None = None
     """Why it is being ended early; set before the runner is cancelled."""
     started: bool = False
     """Its start is stored, so its end has to be."""
     offered: frozenset[str] = frozenset()
-    """The ids of the hints that waited when it started: it could take them in."""
+    """The ids of the hints that waited when it started, which it could apply."""
     finishing: bool = False
-    """The task ended of itself and its end is being stored: too late to abort."""
+    """The task ended by itself and its end is being stored: too late to abort."""
     said: tuple[str, ...] = ()
-    """The operator's own words by now, oldest first."""
+    """The operator's own words so far, oldest first."""
     asked_for: frozenset[Detail] = frozenset()
-    """The personal details that these words speak of: they are not hidden in it."""
+    """The personal details that these words ask for, which are not redacted in it."""
     mute: bool = False
     """Its end is on its way to the store: nothing may be stored after it."""
     lease: Lease | None = None

@@ -1,7 +1,7 @@
-"""What takes sessions on again: after a pause, a stop, a crash, or from a terminal state.
+"""The events that resume sessions: after a pause, a stop, a crash, or from a terminal state.
 
-It stores nothing and begins no turn: it gives the facts that `agent.sessions.lifecycle.operations`
-stores together. Invariant: from a terminal state there is no way on but a higher generation.
+Pure: `agent.sessions.lifecycle.operations` stores the events and begins turns. Invariant: only a
+higher generation leaves a terminal state.
 """
 
 from collections.abc import Sequence
@@ -16,26 +16,26 @@ from agent.sessions.rules.device_requests import device_request_of
 from agent.sessions.rules.rollup import is_part
 
 Move: TypeAlias = tuple[LiveSession, tuple[EventMsg, ...]]
-"""A session, and the facts that take it on."""
+"""A session, and the events to store for it."""
 
 _RESUMED = "resumed by the operator"
 
 
 class Resuming:
-    """The ways on."""
+    """Makes the events that resume sessions."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment
 
     def queueing(self, session: Session) -> SessionStateChanged:
-        """Return a session's move to QUEUED, saying what will be waited for."""
+        """Return a session's move to QUEUED, with what it waits for as the reason."""
         reason = self._assignment.why_waiting(device_request_of(session))
         return SessionStateChanged(state=SessionState.QUEUED, reason=reason)
 
     def continuing(
         self, live: LiveSession, reason: str, *, job_id: int = 0
     ) -> tuple[EventMsg, ...]:
-        """Return what continues an idle session with the prompt it has, for a person or a job."""
+        """Return the events that continue an idle session, for a person or a job."""
         record = live.record
         continued = SessionContinued(
             generation=record.generation,
@@ -48,11 +48,11 @@ class Resuming:
     def resume_one(
         self, live: LiveSession, generation: int, *, reason: str = _RESUMED
     ) -> tuple[EventMsg, ...]:
-        """Return what takes one working session on.
+        """Return the events that resume one session that works itself.
 
         Args:
-            generation: the one that it enters where it leaves a terminal state.
-            reason: who takes it on, where it was idle or paused.
+            generation: the new one, if it leaves a terminal state.
+            reason: who resumes it, if it was idle or paused.
 
         Raises:
             WrongStateError: it is at work, waits for an answer, or is a draft.
