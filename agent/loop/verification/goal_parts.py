@@ -61,6 +61,12 @@ _UNITS = re.compile(
 )
 _CLAUSE = re.compile(r"[.;!?\n](?:\s|$)|,\s|\s(?:and|then|und|dann|et|puis|y|luego|e|poi)\s")
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”“\n]+)[”“]|„([^“”\n]+)[“”]|«([^»\n]+)»")
+_LISTED = re.compile(
+    r"\b(?:lines|items|entries|zeilen|einträge|lignes|éléments|líneas|elementos|linhas|righe|regels)"
+    r":\s+([^.:;\n]+)",
+    re.IGNORECASE,
+)
+_LAST_LISTED = re.compile(r"\s(?:and|then|und|dann|et|puis|y|luego|e|poi)\s")
 _TIME = re.compile(
     r"(?<![\w.,:])(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?(?![\d:])(?:\s?(a\.?m\b|p\.?m\b|uhr\b|o['’]clock\b))?",
     re.IGNORECASE,
@@ -154,6 +160,7 @@ def _parts(goal: str) -> Iterable[Part]:
         private = "@" in quoted or len(re.sub(r"\D", "", quoted)) > _MOST_DIGITS
         if words.strip() and not (private or _follows(_FORBIDS, goal, match.start())):
             yield Part(quoted, words=words)
+    yield from _listed(plain)
     yield from _days(plain)
     for match, minute in _times(plain, is_sure=True):
         plain = plain.replace(match.group(), " " * len(match.group()))
@@ -169,6 +176,16 @@ def _parts(goal: str) -> Iterable[Part]:
         limited = _follows(_BOUNDS, goal, match.start()) or _UNITS.match(plain[match.end() :])
         if tells and alone and not limited:
             yield Part(token, number=_numbers(token)[0])
+
+
+def _listed(goal: str) -> Iterable[Part]:
+    """Find the entries that are to be written: "a note with three lines: milk, eggs, bread"."""
+    for match in _LISTED.finditer(goal):
+        entries = [entry.strip() for entry in match.group(1).split(",")]
+        # After "and" may stand another entry, or what to do with them.
+        entries[-1] = _LAST_LISTED.split(entries[-1])[0]
+        if len(entries) > 1 and all(0 < len(entry.split()) <= _FEW_WORDS for entry in entries):
+            yield from (Part(entry, words=normalised(entry)) for entry in entries)
 
 
 def _days(goal: str) -> Iterable[Part]:

@@ -27,6 +27,8 @@ def names(goal: str) -> list[str]:
         ("Wake me at 6 am every Tuesday", ["Tuesday", "6 am"]),
         ("Rename the note “Trip” to “Rome, May”", ["Trip", "Rome, May"]),
         ("Replace “Trip” by “Ask Tom”", ["Trip", "Ask Tom"]),
+        ("Note three lines: milk, two eggs, brown bread", ["milk", "two eggs", "brown bread"]),
+        ("Notiere zwei Zeilen: Milch, Eier und speichere sie", ["Milch", "Eier"]),
         ("Send Kim 18.50 dollars", ["18.50"]),
         ("Send Kim 15 dollars", ["15"]),
         ("Put 1,500 € into the field and save room 412", ["1,500", "412"]),
@@ -40,6 +42,8 @@ def test_what_a_screen_writes_as_the_goal_does_is_a_part(goal: str, parts: list[
     "goal",
     [
         "How much is order 412?",
+        "Write a note: call Tom, then look for the keys",
+        "Do three things: open Settings, turn on Bluetooth, go home",
         "Tell me what the note from 2019 says",
         "Buy one lamp below 40 dollars",
         "Order a mug for at most 12.50 dollars",
