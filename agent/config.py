@@ -48,7 +48,7 @@ def load_settings(
     values.update(in_file)
     for key in KEYS.values():
         if env.get(key.variable):
-            values[key.name] = _from_text(key, env[key.variable])
+            values[key.name] = _checked(key, env[key.variable], key.variable, is_text=True)
     for name, value in said.items():
         if name not in KEYS:
             raise ConfigError(f"There is no setting {name!r}.", _nearest(name))
@@ -196,10 +196,6 @@ _COMMA_LISTS = frozenset(
         *("pool.avds", "pool.serials", "pool.apps"),
     }
 )
-
-
-def _from_text(key: Key, text: str) -> object:
-    return _checked(key, text, key.variable, is_text=True)
 
 
 def _checked(key: Key, value: object, where: str, *, is_text: bool = False) -> object:

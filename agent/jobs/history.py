@@ -1,6 +1,6 @@
-"""Write the record of a run from the events of its session: where the time went, and its outcome.
+"""Make the record of a run from the events of its session: its times and its outcome. Pure.
 
-Pure; not the run. Invariant: the record says what the session's own events say, and the reason for
+Invariant: the record says what the session's own events say, and the reason for
 an outcome stands in the diagnostics, never in a notification.
 """
 
@@ -35,7 +35,7 @@ def parked(run: RunRecord) -> RunRecord:
 
 
 def resumed_run(run: RunRecord) -> RunRecord:
-    """Return the record of a run that goes on after a review."""
+    """Return the record of a run that continues after a review."""
     return replace(run, status=RunStatus.RUNNING)
 
 

@@ -1,9 +1,8 @@
-"""What a review makes of a job: from the blocked action to going on, ending or not knowing. Pure.
+"""The job's record at each step of a review: awaited, approved, denied, expired, unknown. Pure.
 
-Not the asking (`agent.loop.acting.action_review`) and not the storing (`agent.jobs.reviews`).
-Statuses, phases and result codes are OpenPhone's (its background-confirmation schema). Invariants:
-an approval is bound to one action of one job by its digests; what was approved when a core died is
-never done again by itself.
+`agent.loop.acting.action_review` asks, `agent.jobs.reviews` stores. Statuses, phases and result
+codes are OpenPhone's (its background-confirmation schema). Invariants: an approval is bound to one
+action of one job by its digests; what was approved when a core died is never done again by itself.
 """
 
 from typing import Any
@@ -43,7 +42,7 @@ def awaiting(
     worked_ms: int,
     now_ms: int,
 ) -> records.Job:
-    """Return the record of a job whose run wants to act and may not until somebody has looked.
+    """Return the record of a job whose run waits for the review of an action.
 
     Args:
         job: as it is stored.

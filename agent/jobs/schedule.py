@@ -1,9 +1,9 @@
-"""When a job runs, runs again or gives up: the rules of time, pure.
+"""When a job runs, runs again or gives up. Pure.
 
-Not the wake that keeps them (`agent.jobs.job_scheduler`), and not the calendar
-(`agent.schedules`). Every function is told the time, in milliseconds since the epoch, and gives a
-new record. Figures are those of CONTRACTS 2.2. Invariant: a job that was stopped, or was claimed
-again since, is never changed by a run that comes in late.
+`agent.jobs.job_scheduler` applies these rules; the calendar is `agent.schedules`. Functions take
+the time in milliseconds since the epoch and return a new record. Figures are those of CONTRACTS
+2.2. Invariant: a job that was stopped, or was claimed again since, is never changed by a run that
+comes in late.
 """
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from agent.records import LATEST_MS, DeviceInfo, Job, JobStatus, JobType, Trigge
 from agent.schedules import is_missed, lenient_schedule, next_due_ms, out_of_quiet_ms
 
 MINIMUM_DELAY_MS = 15_000
-"""The shortest time ahead that the wake is armed for, and the shortest interval."""
+"""The shortest time ahead that the timer is armed for, and the shortest interval."""
 STUCK_AFTER_MS = 10 * 60_000
 DUE_PER_WAKE = 3
 NEVER_MS = LATEST_MS
@@ -22,7 +22,7 @@ FAILURES_BEFORE_ALERT = 3
 FAILURES_BEFORE_GIVING_UP = 6
 RESULT_LIMIT_CHARS = 4000
 MISSED_RESULT = "missed"
-"""What a job that runs once came to when nothing was awake at its time."""
+"""The result of a job that runs once, if no core was running at its time."""
 
 
 _NOT_WAITING = {
@@ -61,12 +61,12 @@ def is_stuck(job: Job, now_ms: int) -> bool:
 
 
 def wake_at_ms(next_due_ms: int | None, now_ms: int) -> int | None:
-    """Return when the wake must ring for the next due time; None when nothing is active."""
+    """Return when the timer must ring for the next due time; None when nothing is active."""
     return None if next_due_ms is None else max(next_due_ms, now_ms + MINIMUM_DELAY_MS)
 
 
 def armed_at_ms(armed_ms: int | None, wanted_ms: int | None) -> int | None:
-    """Return when one timer rings that was armed and is wanted for another time.
+    """Return when a timer rings that was armed for one time and is wanted for another.
 
     The earlier one: a ring too many finds nothing due, but putting a ring off each time that some
     job changes would starve the others.

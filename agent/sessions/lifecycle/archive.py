@@ -86,7 +86,7 @@ class Archive:
             case protocol.SessionClear(all=is_meant):
                 if not is_meant:
                     raise UsageError(CLEAR_REFUSED)
-                cleared = await clear(self._roots, self._drop)
+                cleared = await clear(self._parts.store.root_ids, self._drop)
                 await self._parts.store.blobs.collect()
                 return reply(
                     session_ids=cleared.cleared,
@@ -361,9 +361,6 @@ class Archive:
         if not live.record.kept:
             await self._operations.cancel(live.session_id, reason="cleared by the operator")
         await self.delete(session_id)
-
-    async def _roots(self) -> tuple[str, ...]:
-        return await self._parts.store.root_ids()
 
     async def _tree(self, root: Session) -> TreeView:
         below: list[Session] = []

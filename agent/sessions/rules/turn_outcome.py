@@ -1,6 +1,6 @@
-"""How a turn ends: from what its task gave or raised to the facts and the state that follow, pure.
+"""How a turn ends: from what its task returned or raised to the events and the state. Pure.
 
-Not the storing of it (`agent.sessions.turns.turns`). Invariants: an ending closes its turn with
+`agent.sessions.turns.turn_closing` stores them. Invariants: an ending closes its turn with
 exactly one TaskComplete or TurnAborted; what may work another time leaves the session idle, to be
 resumed; what nobody watches fails instead of waiting for somebody.
 """
@@ -38,14 +38,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Ending:
-    """Facts in order, then the state the session goes to."""
+    """The events to store, in order, and the session's next state."""
 
     msgs: tuple[EventMsg, ...]
     state: SessionState
     reason: str
     completed: bool = False
     following: Following = Following.NOTHING
-    recovers: bool = False  # What ended it may pass: the same turn may go on by itself.
+    recovers: bool = False  # The same turn may be tried again without a person.
     stopped: bool = False  # A stop ended it, whether it had begun or not.
 
 
@@ -84,7 +84,7 @@ def failed(turn: Turn, error: SwitchboardError) -> Ending:
             (error_event(error, retryable=True), _aborted(turn, AbortReason.FAILED)),
             SessionState.WAITING_FOR_USER,
             "it could not continue; resume to try again",
-            recovers=may_pass(error),
+            recovers=True,
         )
     complete = TaskComplete(turn_id=turn.turn_id)
     return Ending((error_event(error), complete), SessionState.FAILED, "it cannot continue")
@@ -125,15 +125,10 @@ def broken(turn: Turn, error: Exception) -> Ending:
 
 
 def may_work_later(error: SwitchboardError) -> bool:
-    """Return whether the same turn may go on later as it stands: CONTRACTS 1.10's recoverable."""
+    """Return whether the same turn may work later, also without a person (CONTRACTS 1.10)."""
     if isinstance(error, ModelError):
         return error.retryable
     return isinstance(error, DeviceLostError | DeviceTimeoutError | AdbError | StoreError)
-
-
-def may_pass(error: SwitchboardError) -> bool:
-    """Return whether it is worth trying again without a person (CONTRACTS 1.10)."""
-    return may_work_later(error)
 
 
 def end_of_review(turn: Turn, ending: Ending, state: SessionState) -> Ending:
