@@ -1,6 +1,6 @@
-"""What a session can be doing: the SessionTask protocol, and the context a task works in.
+"""The SessionTask protocol, and TaskContext, a task's only interface to the core.
 
-The context is all that a task knows of the core. Invariant: whatever a task emits is stored before
+Invariant: whatever a task emits is stored before
 `emit` returns, so intent is durable before a phone is touched.
 """
 
@@ -86,14 +86,14 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Grant(msgspec.Struct, frozen=True, kw_only=True):
-    """One action of a job that a person let pass: this call, on this screen, once."""
+    """One action of a job that a person approved: this call, on this screen, once."""
 
     call_id: str
     screen_digest: str
 
 
 class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """How a turn ended of itself."""
+    """How a turn ended by itself."""
 
     completed: bool
     """True: the goal is met. False: it cannot be, and `message` says why."""
@@ -108,11 +108,11 @@ class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[records.FieldSource, ...] = ()
     """Where each value of that was read."""
     review: records.Question | None = None
-    """What a person has to say before a job's turn may go on; the call it is about stays open."""
+    """The review that a job's turn waits for; the call that it is about stays open."""
 
 
 class TaskContext(Protocol):
-    """What the core lends a task for one turn."""
+    """What a task can do and read during one turn."""
 
     @property
     def session(self) -> records.Session:

@@ -162,7 +162,7 @@ class _Planning:
             return await self._without_delegating(_UNUSABLE)
         self.steps += 1
         step = self.recorder.open_step()
-        await self.recorder.tell()
+        await self.recorder.emit()
         await self.recorder.steer(step)
         began = self.seconds()
         request = ModelRequest(
@@ -183,7 +183,7 @@ class _Planning:
     async def _carry_out(self, step: int, thought: CleanReply) -> TurnEnd | None:
         kept = await keep(self.context, thought, lambda said: said)
         if kept.text or thought.call is None:
-            await self.recorder.tell(AgentMessage(step=step, text=kept.text or "(no reply)"))
+            await self.recorder.emit(AgentMessage(step=step, text=kept.text or "(no reply)"))
         if thought.call is None:
             return await self._refused()
         call = replace(thought.call, call_id=self.recorder.call_id(thought.call, step))
@@ -266,7 +266,7 @@ class _Planning:
 
     async def _without_delegating(self, why: str) -> TurnEnd:
         if why == _UNUSABLE:
-            await self.recorder.tell(WarningEvent(message=why))
+            await self.recorder.emit(WarningEvent(message=why))
         return TurnEnd(completed=True, message=why, following=Following.REGULAR_TURN)
 
     async def _fail(self, request: ToolCallRequested, reason: str) -> None:

@@ -197,9 +197,9 @@ class _Turn:
         if self.context.model.notice and not any(
             isinstance(event.msg, TaskComplete | TurnAborted) for event in self.context.history
         ):
-            await self.recorder.tell(WarningEvent(message=self.context.model.notice))
+            await self.recorder.emit(WarningEvent(message=self.context.model.notice))
         for trouble in self.foreign.toolbox.troubles:
-            await self.recorder.tell(WarningEvent(message=trouble))
+            await self.recorder.emit(WarningEvent(message=trouble))
         self.memory.know(await self.observations.installed(), await self.observations.local_time())
         for event in self.context.history:
             self.recorder.recall(event)
@@ -495,7 +495,7 @@ class _Turn:
             await self._finish(lost, ActionOutcome.FAILED, verify.failed(resolved), None)
             return None
         if self.reviewing.digest(resolved, screen) != grant.screen_digest:
-            await self.recorder.tell(WarningEvent(message=CHANGED_SINCE))
+            await self.recorder.emit(WarningEvent(message=CHANGED_SINCE))
             return await self._act(resolved, screen, lost, None)
         await self._record_result(
             await self.reviewing.carry_out(self.executor, resolved, screen), lost, None

@@ -1,7 +1,7 @@
-"""Ask the model what to do next, with retries, and keep what was asked and answered.
+"""Ask the model what to do next, with retries, and store the request and the reply.
 
-Not the loop. Invariant: what is kept and what is sent is the same redacted conversation; a picture
-is sent but never kept twice, the frame of the observation holds it already.
+Invariant: the same redacted conversation is stored and sent; a picture is sent but not stored
+again, because the observation has the frame.
 """
 
 import asyncio

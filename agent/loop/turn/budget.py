@@ -72,7 +72,7 @@ class BudgetWatch:
         self._told = True
         name = self.context.model.name
         text = f"The price of {name} is not known, so the budget of money does not hold it."
-        await self.recorder.tell(WarningEvent(message=f"{text} Add it to prices.toml."))
+        await self.recorder.emit(WarningEvent(message=f"{text} Add it to prices.toml."))
 
     def _limit(self, kind: BudgetKind) -> float:
         session = self.context.session
@@ -108,7 +108,7 @@ class BudgetWatch:
         self.recorder.spent(idle_ms=self.recorder.since(began))
         if answer != EXTEND:
             return False
-        await self.recorder.tell(BudgetExtended(kind=kind, amount=more))
+        await self.recorder.emit(BudgetExtended(kind=kind, amount=more))
         if kind is BudgetKind.STEPS:
             self.recorder.more_steps += round(more)
         return True

@@ -139,7 +139,7 @@ class Compactor:
             traces_chars=room // 8,
         )
         after = before - memory.past_tokens + len(text.encode()) // 4
-        await self.recorder.tell(
+        await self.recorder.emit(
             HistoryCompacted(
                 text=text, usage=usage, tokens_before=before, tokens_after=after, automatic=True
             )

@@ -119,7 +119,7 @@ class Controls:
             replace(item, status=records.PlanStatus.COMPLETED) if item.step in done else item
             for item in wanted
         )
-        await self.recorder.tell(PlanUpdate(plan=kept, explanation=explanation))
+        await self.recorder.emit(PlanUpdate(plan=kept, explanation=explanation))
         self._keep_screen()
         return Controlled("Plan updated." if kept == wanted else f"Plan updated. {STAYS_DONE}")
 
@@ -137,7 +137,7 @@ class Controls:
         except args.BadArguments as error:
             return _failed(str(error))
         if facts != memory.facts:
-            await self.recorder.tell(FactsUpdate(facts=facts))
+            await self.recorder.emit(FactsUpdate(facts=facts))
         shown = counted(len(facts), "fact is", "facts are")
         return Controlled(f"Remembered; {shown} shown with every screen.")
 

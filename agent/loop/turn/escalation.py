@@ -52,7 +52,7 @@ class Escalation:
         if self.context.background or session.dry_run or not may:
             return
         target = session.target_package
-        await self.recorder.tell(
+        await self.recorder.emit(
             WarningEvent(message=f"Another app stayed in front; {target} is brought back.")
         )
         await self.context.checkpoint()
@@ -63,7 +63,7 @@ class Escalation:
             # It is waited for where the screen is looked at.
             return
         except DeviceError as error:
-            await self.recorder.tell(WarningEvent(message=f"That failed: {error.message}"))
+            await self.recorder.emit(WarningEvent(message=f"That failed: {error.message}"))
         self.recorder.spent(act_ms=self.recorder.since(began))
 
     async def _ask(self) -> TurnEnd | None:
@@ -83,8 +83,8 @@ class Escalation:
         message_id = f"m-{token_hex(6)}"
         # The turn has heard the answer already, if it is in the operator's own words.
         speaker = Speaker.OPERATOR if answer in self.context.operator_texts else Speaker.MODEL
-        await self.recorder.tell(
+        await self.recorder.emit(
             UserMessage(text=answer, message_id=message_id, speaker=speaker, steer=True)
         )
-        await self.recorder.tell(SteerApplied(message_id=message_id, step=memory.step))
+        await self.recorder.emit(SteerApplied(message_id=message_id, step=memory.step))
         return None

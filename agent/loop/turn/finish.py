@@ -135,7 +135,7 @@ class Completion:
         return Controlled(f"RESOLVED: {message}", end=end)
 
     async def _record(self, request: ToolCallRequested, found: records.Verification) -> None:
-        await self.recorder.tell(VerificationRecorded(verification=found, step=request.step))
+        await self.recorder.emit(VerificationRecorded(verification=found, step=request.step))
 
     # --- the result ----------
 

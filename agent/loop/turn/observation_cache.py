@@ -100,7 +100,7 @@ class ObservationCache:
             # Somebody was waited for in between: paused, asked, or at the wheel.
             seen = None
         if seen is None:
-            await self.recorder.tell()
+            await self.recorder.emit()
             seen = await self.observe(memory.last_seen)
             if not self._looked and self._may_switch_on(seen.observation):
                 seen = await self._switch_on(seen)
@@ -140,7 +140,7 @@ class ObservationCache:
                 picture_note=note,
             ),
         )
-        await self.recorder.tell(ObservationRecorded(step=step, observation=observation))
+        await self.recorder.emit(ObservationRecorded(step=step, observation=observation))
         if picture is not None:
             memory.show(picture, MEDIA_TYPE)
         return observation
@@ -166,7 +166,7 @@ class ObservationCache:
             return ""
         if shared_reader() is None and not self._told_of_silence:
             self._told_of_silence = True
-            await self.recorder.tell(WarningEvent(message=f"{UNREAD} {INSTALL}"))
+            await self.recorder.emit(WarningEvent(message=f"{UNREAD} {INSTALL}"))
         return SILENT
 
     async def observe(self, previous: Observation | None) -> TimedObservation:
@@ -198,14 +198,14 @@ class ObservationCache:
     async def _switch_on(self, dark: TimedObservation) -> TimedObservation:
         """Switch the screen on and observe again; if that fails, return the screen as it is."""
         await self.context.checkpoint()
-        await self.recorder.tell(WarningEvent(message=SWITCHED_ON))
+        await self.recorder.emit(WarningEvent(message=SWITCHED_ON))
         try:
             await self.context.device.key(_WAKE_KEY)
         except DeviceLostError:
             await self._await_device()
         except DeviceError as error:
             message = f"The screen could not be switched on: {error.message}"
-            await self.recorder.tell(WarningEvent(message=message))
+            await self.recorder.emit(WarningEvent(message=message))
             return dark
         return await self.observe(None)
 

@@ -42,7 +42,7 @@ class TurnRecorder:
     _call_ids: set[str] = field(default_factory=set)
     _held: tuple[protocol.EventMsg, ...] = ()
 
-    async def tell(self, *msgs: protocol.EventMsg) -> None:
+    async def emit(self, *msgs: protocol.EventMsg) -> None:
         """Store held events and these, then update memory."""
         self._hear()
         held, self._held = self._held, ()
@@ -90,11 +90,11 @@ class TurnRecorder:
                 steer=True,
             )
             self._remember(told)
-            await self.tell(protocol.SteerApplied(message_id=hint.message_id, step=step))
+            await self.emit(protocol.SteerApplied(message_id=hint.message_id, step=step))
         return bool(hints)
 
     def open_step(self) -> int:
-        """Start a step and return its number. Its event is held: call `tell` before a wait."""
+        """Start a step and return its number. Its event is held: call `emit` before a wait."""
         self.time, self.usage = TimeSplit(), Usage()
         # The steps of a planner are not remembered here, and their numbers are taken.
         step = max(self.memory.step, self.context.session.last_step) + 1
@@ -103,7 +103,7 @@ class TurnRecorder:
 
     async def close_step(self, step: int, *, counted: bool) -> None:
         """End a step with its time and usage."""
-        await self.tell(
+        await self.emit(
             protocol.StepCompleted(step=step, time=self.time, usage=self.usage, counted=counted)
         )
 
@@ -133,7 +133,7 @@ class TurnRecorder:
             risk=verdict.risk.value if verdict else "",
             decision=verdict.decision.value if verdict else "",
         )
-        await self.tell(msg)
+        await self.emit(msg)
         return msg
 
     async def finish(
@@ -141,7 +141,7 @@ class TurnRecorder:
     ) -> None:
         """Store the result of a call."""
         self.end(call, outcome, text)
-        await self.tell()
+        await self.emit()
 
     def end(
         self, call: ToolCall | protocol.ToolCallRequested, outcome: ActionOutcome, text: str

@@ -1,9 +1,9 @@
-"""Store how turns end: of themselves, early, late because the store would not, or not at all.
+"""Store the ends of turns: by themselves, early, or late because the store refused.
 
-Not when they end (`agent.sessions.turns.turns`) and not what an end is
-(`agent.sessions.rules.turn_outcome`). Invariants: every turn whose start is stored gets its end
-stored exactly once, and nothing after it; until it is stored the session begins no other; a turn
-whose phone's lease was lost is left as it stands in the store, for whoever has the lease now.
+`agent.sessions.turns.turns` ends them, `agent.sessions.rules.turn_outcome` makes the events.
+Invariants: every turn whose start is stored gets its end stored exactly once, and nothing after it;
+until it is stored the session begins no other; a turn whose phone's lease was lost is left as it
+stands in the store, for whoever has the lease now.
 """
 
 import asyncio
