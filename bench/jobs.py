@@ -74,7 +74,7 @@ async def _measure() -> None:
             try:
                 job_service = core._job_service
                 runs = _NotRun()
-                wake = JobScheduler(core._parts, job_service._records, runs, job_service._reviews)
+                wake = JobScheduler(core._parts, job_service._records, runs, job_service.reviews)
                 await _tables(store, wake)
             finally:
                 await core.close()

@@ -25,7 +25,7 @@ from agent.jobs.runs import Runs
 from agent.jobs.schedule import paused, read, resumed, run_now, stopped
 from agent.jobs.triggers import Triggers
 from agent.loop.task_context import JobOp
-from agent.records import Job, JobStatus, JobType, Question, RunRecord, Session
+from agent.records import Job, JobStatus, JobType, RunRecord, Session
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.creation import requested_id
@@ -46,15 +46,15 @@ class JobService:
         self._records = JobRecords(parts.store, parts.registry)
         self.delivery = Delivery(parts)
         self._runs = Runs(parts, operations, job_turns, self._records, self.delivery.tell)
-        self._reviews = Reviews(parts, job_turns, self._records, self._runs, self.delivery.tell)
-        self.scheduler = JobScheduler(parts, self._records, self._runs, self._reviews)
+        self.reviews = Reviews(parts, job_turns, self._records, self._runs, self.delivery.tell)
+        self.scheduler = JobScheduler(parts, self._records, self._runs, self.reviews)
         self._triggers = Triggers(parts, self._records)
         self._campaigns = Campaigns(parts, operations, self._records)
         self._creating = asyncio.Lock()
 
     async def start(self, *, wake: bool = True) -> None:
         """Take back what a dead core was running, then start the scheduler. Raises StoreError."""
-        self._reviews.takes_runs_on = wake
+        self.reviews.takes_runs_on = wake
         await self.scheduler.recover()
         if wake:
             await self._campaigns.recover()
@@ -71,13 +71,9 @@ class JobService:
         """Follow the store."""
         events = tuple(events)
         self.scheduler.on_commit(events)
-        self._reviews.on_commit(events)
+        self.reviews.on_commit(events)
         self._triggers.on_commit(events)
         self._campaigns.on_commit(events)
-
-    async def answer(self, question: Question, text: str, submission_id: str, by: str) -> None:
-        """Decide on a job's action; see `Reviews.answer`."""
-        await self._reviews.answer(question, text, submission_id, by)
 
     # --- handing in ----------
 
@@ -279,7 +275,7 @@ class JobService:
         )
         if changed:
             await self._runs.cancel_session(was[0], "its job was stopped")
-            await self._reviews.close_stopped(was[0])
+            await self.reviews.close_stopped(was[0])
         return job
 
 

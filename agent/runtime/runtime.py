@@ -135,7 +135,7 @@ class Runtime(StoredLookUps):
         operations = self._operations = Operations(parts, turns)
         self._rehosting = Rehosting(parts, turns, targets, operations)
         self._job_service = JobService(parts, operations, JobTurns(parts, turns))
-        answering = Answering(parts, turns, self._job_service.answer)
+        answering = Answering(parts, turns, self._job_service.reviews.answer)
         archive = Archive(parts, operations, targets)
         self._pruning = Pruning(archive)
         self._deadlines = Deadlines(parts, answering.expire)

@@ -148,7 +148,7 @@ async def test_a_review_that_expires_in_a_core_that_runs_no_jobs_ends_its_run(st
     act = stage.parts[PROMPT] = Act()
     async with stage.play():
         job, question = await waiting_job(stage)
-        stage.core._job_service._reviews.takes_runs_on = False
+        stage.core._job_service.reviews.takes_runs_on = False
         await expire(stage, question)
         job = await settled(stage, job.id, FAILED)
         [run] = await runs_of(stage, job.id)
