@@ -205,7 +205,11 @@ def _fork_on_request(requests: socket.socket) -> Callable[[], None]:
 def _become(request: dict[str, Any], streams: list[int]) -> None:
     for at, stream in enumerate(streams):
         os.dup2(stream, at)
-    os.closerange(_FIRST_OF_OTHERS, os.sysconf("SC_OPEN_MAX"))
+    # As many may be open as to count through them takes minutes.
+    for path in list(Path("/proc/self/fd").iterdir()):
+        if (number := int(path.name)) >= _FIRST_OF_OTHERS:
+            with suppress(OSError):
+                os.close(number)
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
