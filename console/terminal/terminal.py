@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Event
+from threading import Event, Lock
 from time import monotonic
 from typing import Any, TextIO, cast
 
@@ -113,12 +113,21 @@ def _opened_again(file: TextIO) -> int | None:
         return None
 
 
-def _leniently(write: Callable[[bytes], int]) -> Callable[[bytes], int]:
+def _leniently(write: Callable[[bytes | memoryview], int]) -> Callable[[bytes], int]:
+    """Make a write to a pipe keep packets whole, and swallow what a closed one refuses.
+
+    Textual draws in one thread and sends the parts of a file from another, and a pipe mixes two
+    writes that are longer than PIPE_BUF (pipe(7)): the reader then waits for a packet that has no
+    end.
+    """
+    turn = Lock()
+
     def written(data: bytes) -> int:
-        try:
-            return write(data)
-        except OSError:
-            return len(data)
+        rest = memoryview(data)
+        with turn, suppress(OSError):
+            while rest:
+                rest = rest[write(rest) :]
+        return len(data)
 
     return written
 
