@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.devices.adb.server import find_adb
+from tests.end_to_end import warm
 from tests.end_to_end.warm import CAN_FORK, start
 from tests.end_to_end.warm import SWITCHBOARD as SWITCHBOARD
 
@@ -55,12 +56,8 @@ class Workshop:
         }
 
     def call(self, *words: str, bound_s: float = BOUND_S, **more: str) -> Call:
-        with start(words, {**self.environment, **more}) as process:
-            try:
-                out, err = process.communicate(timeout=bound_s)
-            finally:
-                process.kill()
-        return Call(process.returncode, out, err)
+        done = warm.call(words, {**self.environment, **more}, bound_s=bound_s)
+        return Call(done.returncode, done.stdout, done.stderr)
 
     @contextmanager
     def running(self, *words: str, warm: bool = CAN_FORK, **more: str) -> "Iterator[Running]":

@@ -11,7 +11,7 @@ import pytest
 from tests.end_to_end.harness import SWITCHBOARD, Workshop
 from tests.end_to_end.warm import CAN_FORK, WarmProcess
 
-pytestmark = pytest.mark.skipif(not CAN_FORK, reason="the end of a process is told on Linux alone")
+pytestmark = pytest.mark.skipif(not CAN_FORK, reason="needs pidfd_open, which Linux has")
 
 
 def _both(words: Sequence[str], workshop: Workshop, folder: Path) -> list[tuple[int, str, str]]:

@@ -3,8 +3,7 @@
 Most of what a short command takes is the import of its modules. Here one process imports them and
 runs nothing; it forks for each command that it is sent. A fork has the words, environment, folder
 and streams of its command, a pid to be signalled and killed by, and ends as any process does.
-What an import of its own could break is for the tests that start the command itself: wheels,
-terminals, servers, demos.
+Tests of wheels, terminals, servers and demos start the command itself, with its imports.
 """
 
 import gc
@@ -118,22 +117,30 @@ class WarmProcess(subprocess.Popen[str]):
 
 
 def start(
-    words: Sequence[str], environment: Mapping[str, str], *, warm: bool = CAN_FORK
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    folder: Path | None = None,
+    warm: bool = CAN_FORK,
 ) -> subprocess.Popen[str]:
-    """Start the command without input; what it writes comes through pipes.
+    """Start the command; its output comes through pipes.
 
     Args:
         words: those after `switchboard`.
         environment: all of it.
+        stdin: as of Popen.
+        folder: where it runs.
         warm: as a fork, whose command line, as the system shows it, is not that of the command.
     """
     return (WarmProcess if warm else subprocess.Popen)(
         list(words) if warm else [*SWITCHBOARD, *words],
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
+        cwd=folder,
     )
 
 
@@ -154,15 +161,7 @@ def call(
         folder: where it runs.
         bound_s: when it is killed and subprocess.TimeoutExpired raised, in seconds.
     """
-    with (WarmProcess if CAN_FORK else subprocess.Popen)(
-        list(words) if CAN_FORK else [*SWITCHBOARD, *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        cwd=folder,
-    ) as process:
+    with start(words, environment, stdin=subprocess.PIPE, folder=folder) as process:
         try:
             out, err = process.communicate(typed, timeout=bound_s)
         finally:

@@ -1,4 +1,4 @@
-"""A server that fails when nobody waits for it any more is no error that nobody handled."""
+"""A server that fails after its time limit leaves no unhandled error behind."""
 
 import asyncio
 import gc
@@ -11,7 +11,7 @@ import pytest
 from agent.mcp.connection import ServerConnection, ServerTrouble
 
 
-async def test_a_server_that_fails_after_its_time_is_told_of_once() -> None:
+async def test_a_failure_after_the_time_limit_is_reported_once() -> None:
     unhandled: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, about: unhandled.append(about))
     given_up, failed = asyncio.Event(), asyncio.Event()

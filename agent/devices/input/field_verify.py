@@ -1,7 +1,7 @@
 """Compare what a field holds with what was typed into it, without ever quoting either.
 
 Pure: nodes and strings in, a verdict out. Invariant: "arrived" means every character, in order; a
-field that cannot be read back is said to be so, never taken for one that holds the text.
+field that cannot be read back is reported as unread, never taken for one that holds the text.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 Not the quoting (`input_text`), the borrowing of an input method (`borrowed_keyboard`) or the
 comparison (`field_verify`). Invariants: the field is read before and after; text that did not
-arrive as it is raises TextEntryError, and a field that cannot be read back is said to be so.
+arrive as it is raises TextEntryError, and a field that cannot be read back is reported as unread.
 """
 
 import asyncio

@@ -139,7 +139,7 @@ def nowhere(parts: Iterable[Part], past: ClaimHistory) -> tuple[Part, ...]:
     told = [*acts, *(answer for _, answer in past.answers)]
     since = past.screens_since
     every = Shown([*told, *(line for one in since for line in (*one.lines, *one.fields))])
-    # A launcher shows a day of its own before anything is done.
+    # A launcher shows today's date before anything is done.
     late = [one for one in since if one.step > past.first_effect or asks_to_remove(past.goal)]
     after = Shown([*told, *(line for one in late for line in (*one.lines, *one.fields))])
     return tuple(part for part in parts if not part.is_in(after if part.days else every))

@@ -124,9 +124,9 @@ def verdict_request(
 def named_back(request: ModelRequest, parts: str) -> ModelRequest:
     """Ask once more, naming the parts of the goal that no quote shows."""
     said = (
-        f"You said met, and none of your quotes shows {parts}. Look again, and quote the words "
-        "that show each part, or what became of it. Say not_met if it was left out, and "
-        "cannot_tell if nothing tells."
+        f"You said met, but none of your quotes shows {parts}. Look again, and quote the words "
+        "that show each part or its result. Say not_met if one was left out, and cannot_tell if "
+        "no screen shows it."
     )
     message = Message(role=Role.USER, kind=MessageKind.STEER, text=said)
     return replace(request, messages=(*request.messages, message))

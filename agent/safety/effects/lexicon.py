@@ -106,9 +106,8 @@ OUTCOMES = frozenset(
         *(Meaning.SHARED, Meaning.LASTING, Meaning.FINAL, Meaning.NEW),
     }
 )
-"""What only `agent.safety.effects.structure.outcome`, titles and the words on undoing are read for;
-beside an amount or a written text a
-word of these counts as one that is not known."""
+"""Read only by `agent.safety.effects.structure.outcome`, for titles and for what undoes an act.
+Beside an amount or a written text, a word of these counts as unknown."""
 _WHOLE_ONLY = frozenset(
     {
         *(Meaning.ATTEND, Meaning.MAYBE, Meaning.SOCIAL, Meaning.BINDING, Meaning.ADDRESSING),

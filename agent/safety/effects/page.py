@@ -344,7 +344,7 @@ class Page:
         """The amount that this page is about; empty when it shows none.
 
         A field that is filled, the title, what stands beside a word of money, or what is left. What
-        a field holds is said whole, whether it is an amount or not.
+        a field holds is stated whole, even if it is no amount.
         """
         field = self.amount_field
         if field is not None and has_digit(field.value):

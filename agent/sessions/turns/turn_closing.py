@@ -3,7 +3,7 @@
 `agent.sessions.turns.turns` ends them, `agent.sessions.rules.turn_outcome` makes the events.
 Invariants: every turn whose start is stored gets its end stored exactly once, and nothing after it;
 until it is stored the session begins no other; a turn whose phone's lease was lost is left as it
-stands in the store, for whoever has the lease now.
+is in the store, for the host that has the lease now.
 """
 
 import asyncio

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,25 +9,12 @@ from agent.records import Notice
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
 from tests.end_to_end.harness import Workshop, wait_until
-from tests.end_to_end.rack import Rack, rack_of_two, server_of_a_test
-from tests.store.postgres_server import PostgresServer
+from tests.end_to_end.rack import Rack
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
 PATIENCE_S = 30.0
 PILOT = ("--model", "pilot")
 ASKS = 'tell Ben "I will be ten minutes late"'
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with server_of_a_test() as one:
-        yield one
-
-
-@pytest.fixture
-def rack(workshop: Workshop, server: PostgresServer) -> Iterator[Rack]:
-    with rack_of_two(workshop, server) as one:
-        yield one
 
 
 async def notices_at(rack: Rack, host: str, session_id: str) -> list[Notice]:

@@ -22,7 +22,7 @@ from agent.store.postgres.op_table import OpTable
 from console.http_api.app import HttpApi, serving
 from console.http_api.operations import ops
 from tests.end_to_end.harness import Workshop
-from tests.end_to_end.rack import HOSTS, Rack, rack_of_two, server_of_a_test
+from tests.end_to_end.rack import HOSTS, Rack, rack_of_two
 from tests.operators.house import BANK_WORD, LAB_WORD, Furniture
 from tests.operators.test_doors import LISTS, aimed, looks, shut
 from tests.operators.test_other_doors import OWN_TOKEN, mcp, serving_mcp, web
@@ -34,12 +34,6 @@ TAGS = {"first": "lab", "second": "bank"}
 WORDS = {"lab": LAB_WORD, "bank": BANK_WORD}
 OTHER = {"lab": "bank", "bank": "lab"}
 NAMES = {"lab": "ana", "bank": "ben"}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with server_of_a_test() as one:
-        yield one
 
 
 @dataclass(kw_only=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
@@ -10,25 +10,11 @@ from agent.protocol import ListHosts
 from agent.records import FrameStatus, LiveFrame
 from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
-from tests.end_to_end.harness import Workshop
-from tests.end_to_end.rack import Rack, rack_of_two, server_of_a_test
-from tests.store.postgres_server import PostgresServer
+from tests.end_to_end.rack import Rack
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
 PATIENCE_S = 120.0
 WIDE, HIGH = 90, 200
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with server_of_a_test() as one:
-        yield one
-
-
-@pytest.fixture
-def rack(workshop: Workshop, server: PostgresServer) -> Iterator[Rack]:
-    with rack_of_two(workshop, server) as one:
-        yield one
 
 
 async def until(frames: AsyncIterator[LiveFrame], fits: Callable[[LiveFrame], bool]) -> LiveFrame:
