@@ -27,12 +27,13 @@ _BY_THE_CLOCK = {"note-delete-far-below"}
 """Its rows say in which minute they were written, and that may be one for all of them or two."""
 CHOSEN = tuple(one for one in EXERCISES if one.name not in _BY_THE_CLOCK)[:COUNT]
 _BOUND_S = 240.0
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 _VARIES = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun|yesterday)\b"
-    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec) \d+\b|[0-9a-f]{8,}|\d+:\d+|\d+",
+    rf"|\b{_MONTH} \d+\b|\b\d+ {_MONTH}\b|[0-9a-f]{{8,}}|\d+:\d+|\d+",
     re.IGNORECASE,
 )
-"""When a message came is told by the hour, the day or the date, by how long ago it is."""
+"""A message shows the hour, the day or the date at which it came, whichever is short."""
 
 
 class _RecordingModel:
