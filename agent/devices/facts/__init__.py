@@ -1,0 +1,1 @@
+"""What a phone says of itself, read from its own words."""
