@@ -6,6 +6,7 @@ this module's methods; what the phone refuses is raised with its own words; an a
 of time raises DeviceTimeoutError, because nobody knows whether it took effect.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -13,6 +14,9 @@ from secrets import token_hex
 from shlex import quote
 
 from agent.devices.adb.client import AdbClient
+from agent.devices.facts.fact import Unknown
+from agent.devices.facts.notifications import Shade, read_notifications
+from agent.devices.facts.notifications import command as notification_command
 from agent.devices.frames.display_size import DisplaySize
 from agent.devices.frames.fast_capture import QuickCaptures
 from agent.devices.frames.screencap import Screencap
@@ -34,8 +38,6 @@ from agent.devices.scrcpy.video import VideoFrames
 from agent.devices.shell.call_log import Call, call_log
 from agent.devices.shell.capabilities import Capabilities, capabilities_command, read_capabilities
 from agent.devices.shell.focus import parse_current_size, parse_foreground, parse_secure
-from agent.devices.shell.notifications import Notification, read_notifications
-from agent.devices.shell.notifications import command as notification_command
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.shell.reclaim import reclaim_on_phone
 from agent.devices.shell.rotation import rotation_commands
@@ -354,13 +356,18 @@ class AdbDevice:
         words = " ".join(map(quote, ("-t", title, tag, text)))
         await self._shell.checked(f"cmd notification post {words}", timeout_s)
 
-    async def notifications(self, *, timeout_s: float = 10.0) -> tuple[Notification, ...]:
-        """List what is in the phone's notification shade: foreign text."""
+    async def notifications(self, *, timeout_s: float = 10.0) -> Shade:
+        """Read what is in the phone's notification shade: foreign text. Raises DeviceError."""
         mark = f"switchboard-{token_hex(8)}"
         result = await self._shell.run(notification_command(mark), timeout_s)
-        if "Notification Manager" not in result.text:
-            raise self._shell.failure("dumpsys notification", result)
-        return read_notifications(result.text, mark)
+        # A dump may be megabytes, and who else is served waits for nobody's shade.
+        shade = await asyncio.to_thread(read_notifications, result.text, mark)
+        if isinstance(shade, Unknown):
+            raise DeviceError(
+                f"The notifications of {self.serial} are unknown: {shade.reason}.",
+                "Wait until the phone has started, then try again.",
+            )
+        return shade.value
 
     async def calls(self, *, timeout_s: float = 10.0) -> tuple[Call, ...]:
         """List the newest calls of the phone's log: foreign text. Raises DeviceError."""

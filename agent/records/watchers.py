@@ -133,6 +133,8 @@ class Watcher(msgspec.Struct, frozen=True, kw_only=True):
     fired_at: int = 0
     fired_count: int = 0
     last_result: str = ""
+    shortfall: str = ""
+    """What the last look could not read, in a sentence; empty if it read everything."""
     job_id: int = 0
     """The job that the last match started."""
     unread: bool = False

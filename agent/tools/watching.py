@@ -355,6 +355,7 @@ def _watcher(one: records.Watcher) -> dict[str, object]:
         "watcher_status": one.status.value,
         "fired_count": one.fired_count,
         "last_result": redact(one_line(one.last_result, _RESULT_SHOWN_CHARS)),
+        **({"not_read": one.shortfall} if one.shortfall else {}),
     }
 
 

@@ -56,7 +56,10 @@ def deadline_look(watcher: Watcher, look: Look) -> Look:
     phones = set(watcher.marks) | (set(look.marks or ()) if is_call else set())
     unheard = sorted(phones - set(look.heard))
     done = "called" if is_call else "written"
-    if phones and not unheard:
+    if look.lost:
+        what = f"Whether {who} has {done} is not known: {one_line('; '.join(look.lost), 200)}."
+        known = "no"
+    elif phones and not unheard:
         what = f"{who} has not {done}." if condition.sender else f"Nobody has {done}."
         known = "yes"
     else:

@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from agent.devices.shell.notifications import Notification
+from agent.devices.facts.notifications import Notification, Shade
 from agent.records import Condition, Evaluator, UiNode, Usage, Watcher
 from agent.safety.redacting.redaction import redact
 from agent.text import clean, one_line
@@ -54,6 +54,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
     """The page as it is, when it was looked at."""
     heard: tuple[str, ...] = ()
     """The phones that told something."""
+    lost: tuple[str, ...] = ()
+    """What could not be read, a sentence for each phone."""
     has_come: bool = False
     """Whether what is not to come has."""
     usage: Usage = Usage()
@@ -81,6 +83,12 @@ def time_look(watcher: Watcher, now_ms: int) -> Look:
     event = {"time": moment.isoformat(timespec="seconds")}
     what = f"It is {moment:%Y-%m-%d %H:%M}."
     return Look(matches=(Match(what=what, digest=f"time:{watcher.next_run_at}", event=event),))
+
+
+def shade_look(watcher: Watcher, serial: str, shade: Shade) -> Look:
+    """Match notifications that have come since the first look, and say what could not be read."""
+    look = notifications_look(watcher, serial, shade.notifications)
+    return replace(look, lost=(f"{serial}: {shade.lost}",)) if shade.lost else look
 
 
 def notifications_look(watcher: Watcher, serial: str, there: Sequence[Notification]) -> Look:

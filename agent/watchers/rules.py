@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from agent.jobs.schedule import FAILURES_BEFORE_ALERT, backoff_ms
 from agent.records import Usage, Watcher, WatcherStatus, WatcherType, WatchSchedule
+from agent.text import one_line
 from agent.watchers.matching import Look, Match
 from agent.watchers.reading import schedule_of
 
 SHORTEST_MS = 15_000
 LONGEST_MS = 24 * 3_600_000
 RESULT_LIMIT_CHARS = 4000
+SHORTFALL_LIMIT_CHARS = 400
 DEADLINE_PASSED = "its deadline has passed"
 
 _USUAL_MS = {
@@ -55,10 +57,15 @@ def looked(watcher: Watcher, look: Look, now_ms: int) -> Watcher | None:
         usage=watcher.usage.plus(look.usage),
         failure_count=0,
         failure_alert_at=0,
+        shortfall=_shortfall(look),
     )
     if changed == watcher:
         return None
     return _dated(changed, now_ms)
+
+
+def _shortfall(look: Look) -> str:
+    return one_line("; ".join(look.lost), SHORTFALL_LIMIT_CHARS)
 
 
 def matched(watcher: Watcher, match: Match, look: Look, now_ms: int) -> Watcher:
@@ -72,6 +79,7 @@ def matched(watcher: Watcher, match: Match, look: Look, now_ms: int) -> Watcher:
         last_result=match.what[:RESULT_LIMIT_CHARS],
         marks=look.marks if look.marks is not None else watcher.marks,
         usage=watcher.usage.plus(look.usage),
+        shortfall=_shortfall(look),
         fired_at=now_ms,
         fired_count=watcher.fired_count + 1,
         failure_count=0,

@@ -11,18 +11,18 @@ from typing import Protocol, TypeVar, assert_never, runtime_checkable
 
 from msgspec.structs import replace
 
+from agent.devices.facts.notifications import Shade
 from agent.devices.protocols import Device, Fleet
 from agent.devices.shell.call_log import Call
-from agent.devices.shell.notifications import Notification
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError
 from agent.records import DeviceState, Evaluator, UiNode, Usage, Watcher, WatcherType
 from agent.watchers.call_matching import calls_look
 from agent.watchers.matching import (
     Look,
     is_as_before,
-    notifications_look,
     page_look,
     screen_look,
+    shade_look,
     time_look,
 )
 from agent.watchers.reading import condition_of
@@ -38,8 +38,8 @@ _log = logging.getLogger(__name__)
 class TellsNotifications(Protocol):
     """A device whose notifications can be listed."""
 
-    async def notifications(self, *, timeout_s: float = 10.0) -> tuple[Notification, ...]:
-        """List what is in the notification shade. Raises DeviceError."""
+    async def notifications(self, *, timeout_s: float = 10.0) -> Shade:
+        """Read what is in the notification shade. Raises DeviceError."""
 
 
 @runtime_checkable
@@ -84,7 +84,7 @@ class Sensors:
                 )
                 return await self._read_page(watcher, page)
             case WatcherType.NOTIFICATION | WatcherType.MESSAGE_REPLY:
-                look = await self._look_at_phones(watcher, notifications_of, notifications_look)
+                look = await self._look_at_phones(watcher, shade_of, shade_look)
                 return await self._judged(watcher, look)
             case WatcherType.CALL_BACK:
                 return await self._look_at_phones(
@@ -130,8 +130,8 @@ class Sensors:
     async def _look_at_phones(
         self,
         watcher: Watcher,
-        read: Callable[[Device], Awaitable[Sequence[T]]],
-        judge: Callable[[Watcher, str, Sequence[T]], Look],
+        read: Callable[[Device], Awaitable[T]],
+        judge: Callable[[Watcher, str, T], Look],
     ) -> Look:
         serial = condition_of(watcher).serial
         online = [
@@ -156,6 +156,7 @@ class Sensors:
                 matches=look.matches + new.matches,
                 marks=new.marks,
                 heard=(*look.heard, one),
+                lost=look.lost + new.lost,
                 has_come=look.has_come or new.has_come,
             )
         if failure is not None and not (look.heard and isinstance(failure, DeviceError)):
@@ -164,9 +165,7 @@ class Sensors:
             _log.info("Watcher %d could not look at every phone: %s", watcher.id, failure)
         return look
 
-    async def _read(
-        self, serial: str, read: Callable[[Device], Awaitable[Sequence[T]]]
-    ) -> Sequence[T]:
+    async def _read(self, serial: str, read: Callable[[Device], Awaitable[T]]) -> T:
         return await read(await self._fleet.device(serial))
 
 
@@ -176,8 +175,8 @@ def _failed_look(error: SwitchboardError, used: Usage) -> Look:
     return Look(usage=used.plus(more), failure=str(error))
 
 
-async def notifications_of(device: Device) -> Sequence[Notification]:
-    """List what is in the shade of a phone. Raises DeviceError."""
+async def shade_of(device: Device) -> Shade:
+    """Read what is in the shade of a phone. Raises DeviceError."""
     if not isinstance(device, TellsNotifications):
         raise DeviceError(f"{device.serial} cannot report its notifications.")
     return await device.notifications(timeout_s=LOOK_TIMEOUT_S)

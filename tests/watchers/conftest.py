@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from agent import records
+from agent.devices.facts.fact import known
+from agent.devices.facts.notifications import Notification, Shade
 from agent.devices.protocols import UiTree
 from agent.devices.shell.call_log import Call
-from agent.devices.shell.notifications import Notification
 from agent.errors import DeviceError
 from agent.protocol import CommitmentUpdate, JobChanged, Op, WatcherChanged, WatcherCreate
 from tests.fakes import FakeDevice, FakeFleet
@@ -29,6 +30,7 @@ class ShowingPhone(FakeDevice):
         self.log: list[Call] = []
         self.looks = 0
         self.refuses = ""
+        self.unread = 0
 
     def post(self, title: str, text: str = "", *, package: str = "com.chat", key: str = "") -> None:
         """Put a notification in the shade, in the place of one with its key."""
@@ -36,11 +38,18 @@ class ShowingPhone(FakeDevice):
         self.shade = [one for one in self.shade if one.key != key]
         self.shade.append(Notification(key=key, package=package, title=title, text=text))
 
-    async def notifications(self, *, timeout_s: float = 10.0) -> tuple[Notification, ...]:
+    async def notifications(self, *, timeout_s: float = 10.0) -> Shade:
         self.looks += 1
         if self.refuses:
             raise DeviceError(self.refuses)
-        return tuple(self.shade)
+        there = len(self.shade)
+        return Shade(
+            notifications=tuple(self.shade),
+            listed=known(there + self.unread, "keys"),
+            read=there,
+            unread=self.unread,
+            why="their records are printed in an unknown way" if self.unread else "",
+        )
 
     async def calls(self, *, timeout_s: float = 10.0) -> tuple[Call, ...]:
         self.looks += 1

@@ -171,3 +171,37 @@ async def test_a_time_fires_once_and_a_beat_again_and_again_without_catching_up(
         beating = await lookout.now(beat)
         assert (beating.status, beating.fired_count) == (ACTIVE, 2)
         assert beating.next_run_at == START_MS + 12 * MINUTE_MS
+
+
+async def test_notifications_that_could_not_be_read_are_said_until_they_can(
+    lookout: Lookout,
+) -> None:
+    lookout.phone.unread = 22
+    async with lookout.stage.play():
+        watcher = await lookout.watch("notification", texts=("parcel",), recurring=True)
+        seen = await lookout.now(watcher)
+        assert "phone-1: could not read 22 of 22 notifications" in seen.shortfall
+        assert seen.failure_count == 0
+        lookout.phone.post("Parcel", "has arrived")
+        await lookout.ring()
+        seen = await lookout.now(watcher)
+        assert (seen.fired_count, "22 of 23" in seen.shortfall) == (1, True)
+        lookout.phone.unread = 0
+        await lookout.ring()
+        assert (await lookout.now(watcher)).shortfall == ""
+
+
+async def test_silence_is_not_claimed_where_notifications_could_not_be_read(
+    lookout: Lookout,
+) -> None:
+    async with lookout.stage.play():
+        watcher = await lookout.watch(
+            "message_reply",
+            sender="Ana",
+            notify_on="no_reply",
+            deadline_at=START_MS + 5 * MINUTE_MS,
+        )
+        lookout.phone.unread = 1
+        await lookout.ring(after_ms=6 * MINUTE_MS)
+        ended = await lookout.now(watcher)
+    assert ended.last_result.startswith("Whether Ana has written is not known: phone-1: could not")

@@ -59,7 +59,9 @@ def watcher_rows(watchers: Iterable[Watcher], *, now_ms: int, width: int) -> lis
     for one in watchers:
         cells = columns.cells(_WATCHER_COLUMNS, one, now_ms=now_ms, width=width)
         right: Parts = ()
-        if width >= 100 and one.last_result:
+        if width >= 100 and one.shortfall:
+            right = ((one_line(one.shortfall, 60), "$bad"),)
+        elif width >= 100 and one.last_result:
             right = ((one_line(one.last_result, 60), "$muted"),)
         rows.append(_row(one.id, cells, one.title, right))
     return rows
@@ -78,6 +80,7 @@ def watcher_detail(one: Watcher, now_ms: int) -> Parts:
         ("until", _moment(one.schedule_json.get("deadline_at")), "$foreground"),
         ("found", f"{one.fired_count}, {_ago(one.fired_at, now_ms)}", "$foreground"),
         ("failures", str(one.failure_count), "$bad" if one.failure_count else "$foreground"),
+        *((("not read", one.shortfall, "$bad"),) if one.shortfall else ()),
         ("last job", str(one.job_id or "—"), "$foreground"),
     ]
     prompt = one.delivery_json.get("prompt", "")

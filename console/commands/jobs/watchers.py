@@ -238,6 +238,7 @@ def _watcher_text(one: Watcher) -> str:
         ("again", "yes" if one.schedule_json.get("recurring") else "once"),
         ("found", f"{counted(one.fired_count, 'time')}, last {moment(one.fired_at)}"),
         ("failures", str(one.failure_count)),
+        ("not read", one.shortfall or "-"),
         ("then", _reaction(one)),
         ("last job", str(one.job_id or "-")),
         ("last result", without_codes(one.last_result) or "-"),

@@ -3,16 +3,12 @@
 import asyncio
 from shlex import quote
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.devices.adb_device import AdbDevice
 from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.protocols import Device
 from agent.devices.shell.call_log import CallKind
-from agent.devices.shell.notifications import parse_notifications, read_notifications
 from agent.protocol import WatcherCreate
 from agent.records import Watcher, WatcherType
 from agent.sessions.registry.device_assignment import Assignment
@@ -22,36 +18,6 @@ from agent.watchers.semantic_match import Judge
 from agent.watchers.sensors import Sensors
 from tests.devices.conftest import Home
 from tests.fakes import FakeModel
-
-RECORD = """\
-Current Notification Manager state:
-  Notification List:
-    NotificationRecord(0x0a1b2c3d: pkg=com.whatsapp user=UserHandle{0} id=1 tag=abc importance=4 \
-key=0|com.whatsapp|1|abc|10123: Notification(channel=individual shortcut=49 flags=0x8 \
-category=msg vis=PRIVATE))
-      uid=10123 userId=0
-      extras={
-          android.title=String (Alice (2 messages))
-          android.subText=null
-          android.showChronometer=Boolean (false)
-          android.text=String (Hello
-there) you)
-          android.bigText=SpannableString (Hello
-there) you, and more)
-      }
-    NotificationRecord(0x0b: pkg=com.whatsapp user=UserHandle{0} id=2 tag=null importance=4 \
-key=0|com.whatsapp|2|null|10123: Notification(channel=individual flags=0x208 category=msg))
-      extras={
-          android.title=String (2 messages from 2 chats)
-      }
-    NotificationRecord(0x0c: pkg=com.music user=UserHandle{0} id=7 tag=null importance=2 \
-key=0|com.music|7|null|10124: Notification(channel=x flags=ONGOING_EVENT|NO_CLEAR category=service))
-      extras={
-          android.title=String (Playing)
-          android.text=null
-      }
-  mArchive=Archive (0 notifications)
-"""
 
 
 def sight_of(fleet: AdbFleet) -> Sensors:
@@ -108,7 +74,7 @@ async def test_a_notification_cannot_pass_for_one_of_another_app(
     await post(fleet, serial, "Game", fake, tag="w2")
     device = await fleet.device(serial)
     assert isinstance(device, AdbDevice)
-    packages = {one.package for one in await device.notifications()}
+    packages = {one.package for one in (await device.notifications()).notifications}
     assert "com.android.shell" in packages
     assert "com.bank" not in packages
 
@@ -162,39 +128,3 @@ async def test_a_call_since_the_watcher_was_made_is_seen_once_by_the_phones_own_
     assert [(m.event["kind"], m.event["sender"]) for m in look.matches] == [("missed", missed.name)]
     assert look.heard == (serial,)
     assert (await sight.look(after(watcher, look), missed.age_ms + 60_000)).matches == ()
-
-
-def test_the_notifications_of_a_real_phone_are_read_from_its_dump() -> None:
-    message, music = parse_notifications(RECORD)
-    assert (message.package, message.category) == ("com.whatsapp", "msg")
-    assert message.title == "Alice (2 messages)"
-    assert message.text == "Hello\nthere) you, and more"
-    assert message.key == "0|com.whatsapp|1|abc|10123"
-    assert (music.title, music.text, music.ongoing) == ("Playing", "", True)
-
-
-def test_a_record_whose_key_the_phone_does_not_list_is_left_out() -> None:
-    listed = "MARK\n0|com.whatsapp|1|abc|10123\n"
-    assert [one.package for one in read_notifications(RECORD + listed, "MARK")] == ["com.whatsapp"]
-    assert len(read_notifications(RECORD + "MARK\n", "MARK")) == 2
-
-
-@settings(deadline=None, max_examples=80)
-@given(
-    st.lists(
-        st.sampled_from([*RECORD.splitlines(keepends=True), "\x1b[2J", "(", ")\n", "\u202e", "="]),
-        max_size=40,
-    )
-)
-def test_any_dump_is_read_and_what_is_read_is_clean(lines: list[str]) -> None:
-    for one in parse_notifications("".join(lines)):
-        said = f"{one.key}{one.package}{one.title}{one.text}{one.category}"
-        assert "\x1b" not in said
-        assert "\u202e" not in said
-
-
-@pytest.mark.parametrize(
-    "piece", ["      android.title=String (", "    NotificationRecord(0x1: pkg=a "]
-)
-def test_a_dump_of_nothing_but_beginnings_takes_no_longer_for_it(piece: str) -> None:
-    assert len(parse_notifications(piece * 20_000)) <= 200
