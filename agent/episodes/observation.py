@@ -22,7 +22,8 @@ class EpisodeObservation(msgspec.Struct, frozen=True, kw_only=True):
     """The tree as the phone sent it."""
     package: str = ""
     activity: str = ""
-    keyboard_shown: bool = False
+    keyboard_shown: bool | None = False
+    """None where the phone did not say so."""
     error: str = ""
     """Why the action, or a part of the looking, failed."""
     reward: float = 0.0

@@ -269,6 +269,7 @@ class Observer:
         if region is None or capture is None or _OFF in look.note:
             return look, False
         if look.foreground.keyboard_shown:
+            # Where nobody knows, the letters of a keyboard are less harm than text that is missed.
             region = replace(region, bottom=min(region.bottom, _KEYBOARD_TOP))
         named = tuple(e for e in look.elements if e.label != UNLABELED and not covers(e, region))
         if not await self._frames.is_drawn(capture.data, region, named):

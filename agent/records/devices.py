@@ -130,7 +130,8 @@ class Foreground(Record, frozen=True, kw_only=True):
 
     package: str
     activity: str = ""
-    keyboard_shown: bool = False
+    keyboard_shown: bool | None = False
+    """None where the phone did not say so."""
 
 
 class FrameSource(StrEnum):

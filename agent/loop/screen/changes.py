@@ -200,10 +200,11 @@ def _moved_labels(
 
 
 def keyboard_change(previous: Observation, current: Observation) -> str:
-    """Return whether the keyboard came or went; empty when it did neither."""
-    if previous.foreground.keyboard_shown == current.foreground.keyboard_shown:
+    """Return whether the keyboard came or went; empty when it did neither, or nobody knows."""
+    before, now = previous.foreground.keyboard_shown, current.foreground.keyboard_shown
+    if before is None or now is None or before == now:
         return ""
-    return KEYBOARD_OPENED if current.foreground.keyboard_shown else KEYBOARD_CLOSED
+    return KEYBOARD_OPENED if now else KEYBOARD_CLOSED
 
 
 def label_difference(

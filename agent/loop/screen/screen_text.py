@@ -58,7 +58,9 @@ def screen_text(
     over = _over(foreground, elements)
     if over:
         lines.append(f"In front of it: {over}")
-    if foreground.keyboard_shown:
+    if foreground.keyboard_shown is None:
+        lines.append("Keyboard: unknown")
+    elif foreground.keyboard_shown:
         lines.append("Keyboard: shown")
     if note:
         lines.append(f"(no UI tree: {note})")

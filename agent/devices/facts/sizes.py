@@ -1,0 +1,107 @@
+"""Read how large a display is: as it is turned now, and before it is turned.
+
+Sources: the line `init=… cur=…` of DisplayContent.dump (Android 4.2 to 16), `DisplayViewport{…}` of
+`dumpsys display`, and `wm size`, which speaks of display 0 before it is turned.
+"""
+
+import re
+
+from agent.devices.facts.dump_text import MAIN_DISPLAY, Section, lines_of, read_dump
+from agent.devices.facts.fact import Fact, Unknown, known
+
+DISPLAY_LIMIT_PX = 32_768
+NATURAL_SIZE = "wm size"
+VIEWPORTS = "dumpsys display"
+_INIT = re.compile(r"\binit=\d+x\d+\b")
+_CURRENT = re.compile(r"\bcur=(\d+)x(\d+)\b")
+_OVERRIDE = re.compile(r"\bOverride size:\s*(\d+)x(\d+)\b")
+_PHYSICAL = re.compile(r"\bPhysical size:\s*(\d+)x(\d+)\b")
+_VIEWPORT = re.compile(r"DisplayViewport\{(?P<fields>[^{}]{0,600})")
+_VIEWPORT_OF = re.compile(r"\bdisplayId=(\d{1,9})\b")
+_FRAME = re.compile(r"\blogicalFrame=Rect\((-?\d+), (-?\d+) - (-?\d+), (-?\d+)\)")
+_TURNED = re.compile(r"\borientation=([0-3])\b")
+_ROTATION = re.compile(r"(?<!\w)mRotation=(?:ROTATION_)?(0|1|2|3|90|180|270)\b")
+_FRAMES = re.compile(r"\bDisplayFrames w=\d+ h=\d+ r=([0-3])\b")
+
+Size = tuple[int, int]
+
+
+def read_size(text: str, display: int = MAIN_DISPLAY) -> Fact[Size]:
+    """Read width and height of a display in pixels, as it is turned now, from `dumpsys window`."""
+    section = read_dump(text).of(display)
+    if section is None:
+        return Unknown(reason=f"`dumpsys window displays` has no section of display {display}")
+    return size_in(section)
+
+
+def size_in(section: Section) -> Fact[Size]:
+    """Read the current size in pixels out of one display's section."""
+    begun = False
+    for line in section.lines:
+        begun = begun or _INIT.search(line) is not None
+        if begun and (found := _CURRENT.search(line)):
+            if size := _checked(found[1], found[2]):
+                return known(size, line)
+            return Unknown(reason=f"no display has the size {found[0][:40]}")
+    return Unknown(reason="the section has no line init=… cur=…")
+
+
+def rotation_in(section: Section) -> Fact[int]:
+    """Read the quarter turns from the natural orientation out of one display's section."""
+    for pattern in (_ROTATION, _FRAMES):
+        for line in section.lines:
+            if found := pattern.search(line):
+                turns = int(found[1])
+                return known(turns // 90 if turns > 3 else turns, line)
+    return Unknown(reason="the section has no mRotation=")
+
+
+def read_viewport_size(text: str, display: int = MAIN_DISPLAY) -> Fact[Size]:
+    """Read width and height of a display in pixels, as it is turned now, from `dumpsys display`."""
+    for line in lines_of(text):
+        for found in _VIEWPORT.finditer(line):
+            fields = found["fields"]
+            its = _VIEWPORT_OF.search(fields)
+            frame = _FRAME.search(fields)
+            if its is None or frame is None or "valid=false" in fields:
+                continue
+            left, top, right, bottom = (int(side[:9]) for side in frame.groups())
+            if int(its[1]) == display and (size := _sized(right - left, bottom - top)):
+                return known(size, found[0])
+    return Unknown(reason=f"`{VIEWPORTS}` has no viewport of display {display}")
+
+
+def read_viewport_rotation(text: str, display: int = MAIN_DISPLAY) -> Fact[int]:
+    """Read the quarter turns of a display from `dumpsys display`."""
+    for line in lines_of(text):
+        for found in _VIEWPORT.finditer(line):
+            fields = found["fields"]
+            its, turned = _VIEWPORT_OF.search(fields), _TURNED.search(fields)
+            if its and turned and int(its[1]) == display and "valid=false" not in fields:
+                return known(int(turned[1]), found[0])
+    return Unknown(reason=f"`{VIEWPORTS}` has no viewport of display {display}")
+
+
+def read_natural_size(text: str) -> Fact[Size]:
+    """Read width and height in pixels of display 0 before it is turned; an override wins."""
+    lines = lines_of(text)
+    for pattern in (_OVERRIDE, _PHYSICAL):
+        for line in lines:
+            found = pattern.search(line)
+            if found is not None and (size := _checked(found[1], found[2])):
+                return known(size, line)
+    return Unknown(reason=f"`{NATURAL_SIZE}` names no size")
+
+
+def _checked(width: str, height: str) -> Size | None:
+    if max(len(width), len(height)) > len(str(DISPLAY_LIMIT_PX)):
+        return None
+    return _sized(int(width), int(height))
+
+
+def _sized(width: int, height: int) -> Size | None:
+    return (
+        (width, height)
+        if min(width, height) > 0 and max(width, height) <= DISPLAY_LIMIT_PX
+        else None
+    )
