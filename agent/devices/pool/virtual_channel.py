@@ -28,6 +28,7 @@ FAULTS = (
     "battery-death",
     "clock-jump",
     "app-crash",
+    "refused-input",
 )
 """What can go wrong with a virtual phone on demand, by the program's names."""
 TIMEOUT_S = 10.0

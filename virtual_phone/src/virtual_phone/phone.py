@@ -83,6 +83,8 @@ class Phone:
         self.messages: list[str] = []
         """What happened at start that somebody should know, such as a damaged state file."""
         self.closed = False
+        self.refuses_injection = False
+        """Whether touches and keys from adb are refused, as makers' phones do by default."""
         self._clock = clock
         self._born: float | None = None
         self.state_record: PhoneState = PhoneState()

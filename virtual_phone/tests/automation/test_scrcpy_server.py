@@ -4,7 +4,7 @@ import asyncio
 import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import av
@@ -24,7 +24,7 @@ from virtual_phone.scrcpy.stream import video_size
 from virtual_phone.server.pipes import Socket
 from virtual_phone.userland.userland import Userland
 
-ERAS = ["1.20", "1.22", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1"]
+ERAS = ["1.20", "1.22", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1", "5.0", "5.0.1"]
 POSITIONAL = (
     *("info", "360", "2000000", "60", "-1", "true", "-", "true", "true", "0"),
     *("false", "false", "-", "-", "false"),
@@ -49,6 +49,7 @@ class Client:
     size: tuple[int, int] = (0, 0)
     decoder: av.VideoCodecContext | None = None
     config: bytes = b""
+    log: list[str] = field(default_factory=list)
 
     async def read_start(self) -> str:
         """Read dummy byte, name and size; return the name."""
@@ -82,6 +83,14 @@ class Client:
             if frames := self.decoder.decode(packet):
                 return frames[0]
 
+    async def handled(self) -> None:
+        """Wait until the server has handled what was sent: it answers in order.
+
+        A clipboard that is set to what it holds changes nothing and is acknowledged all the same.
+        """
+        await self.control.write(struct.pack(">BQBI", 9, 99, 0, 0))
+        assert struct.unpack(">BQ", await self.control.read_exactly(9)) == (1, 99)
+
     async def touch(self, action: int, x: int, y: int, pointer: int = -2) -> None:
         """Send a touch in video pixels."""
         position = struct.pack(">iiHH", x, y, *self.size)
@@ -97,14 +106,18 @@ async def connected(home: Path, version: str, **options: object) -> AsyncIterato
     phone = Phone(home)
     userland = Userland(phone, home, "virtual-1")
     ways = dialect(version)
-    run = asyncio.create_task(
-        ServerRun(userland, ways, parse_options(ways, arguments(version, **options))).serve()
-    )
+    log: list[str] = []
+
+    async def complain(line: str) -> None:
+        log.append(line)
+
+    wanted = parse_options(ways, arguments(version, **options))
+    run = asyncio.create_task(ServerRun(userland, ways, wanted, complain=complain).serve())
     name = "localabstract:scrcpy"
     await until(lambda: name in userland.sockets.names() or run.done())
     try:
         video, control = userland.sockets.connect(name), userland.sockets.connect(name)
-        yield Client(phone, userland, version, video, control)
+        yield Client(phone, userland, version, video, control, log=log)
     finally:
         video.close()
         control.close()
@@ -121,7 +134,8 @@ async def test_a_client_of_every_era_sees_the_screen(tmp_path: Path, version: st
         assert await client.read_start() == client.phone.properties["ro.product.model"]
         picture = await client.read_picture()
         assert (picture.width, picture.height) == client.size
-        assert client.size == ((160, 360) if version != "4.0" and version != "4.1" else (162, 360))
+        is_4 = dialect(version).has_session_packets
+        assert client.size == ((162, 360) if is_4 else (160, 360))
         pixels = picture.to_ndarray(format="rgb24")
         assert pixels.std() > 10, "the launcher is not one colour"
 
@@ -163,13 +177,12 @@ async def test_a_touch_meant_for_another_size_is_dropped(tmp_path: Path) -> None
         client.size = (right[1], right[0])
         await client.touch(0, 100, 80)
         client.size = right
-        await client.control.write(struct.pack(">BB", 8, 0))
-        assert await client.control.read_exactly(1) == b"\0"
+        await client.handled()
         assert client.phone.compositor.version == version
 
 
 async def test_the_clipboard_is_set_acknowledged_and_read(tmp_path: Path) -> None:
-    async with connected(tmp_path, "3.3.4") as client:
+    async with connected(tmp_path, "3.3.4", clipboard_autosync="false") as client:
         await client.read_start()
         text = "世界 🌍".encode()
         await client.control.write(struct.pack(">BQBI", 9, 77, 0, len(text)) + text)
@@ -186,8 +199,7 @@ async def test_a_still_screen_sends_nothing_until_it_is_asked_to(tmp_path: Path)
         await client.read_picture()
         waiting = asyncio.create_task(client.read_picture())
         # The answer to a later message proves that time has passed for the video too.
-        await client.control.write(struct.pack(">BB", 8, 0))
-        await client.control.read_exactly(5)
+        await client.handled()
         assert not waiting.done()
         await client.control.write(b"\x11")
         picture = await asyncio.wait_for(waiting, 30)
@@ -228,9 +240,53 @@ async def test_an_unknown_message_ends_the_server(tmp_path: Path) -> None:
 
 
 def test_versions_that_are_not_spoken_are_refused() -> None:
-    for version in ("1.19", "5.0", "", "three", "3", "9" * 80):
+    for version in ("1.19", "6.0", "", "three", "3", "9" * 80):
         with pytest.raises(PhoneError, match="does not speak"):
             dialect(version)
+
+
+def test_a_forks_word_names_the_version_that_it_was_made_from() -> None:
+    assert dialect("4.1-ez2.2.2") == dialect("4.1")
+
+
+async def test_an_empty_clipboard_is_answered_by_silence(tmp_path: Path) -> None:
+    """`Controller.getClipboard` of every version sends nothing where there is no text."""
+    async with connected(tmp_path, "3.3.4", clipboard_autosync="false") as client:
+        await client.read_start()
+        await client.control.write(struct.pack(">BB", 8, 0))
+        await client.handled()
+
+
+async def test_with_autosync_a_clipboard_that_is_asked_for_is_not_sent_twice(
+    tmp_path: Path,
+) -> None:
+    async with connected(tmp_path, "3.3.4") as client:
+        await client.read_start()
+        client.phone.clipboard.set("milk")
+        assert await client.control.read_exactly(9) == b"\0\0\0\0\x04milk"
+        await client.control.write(struct.pack(">BB", 8, 0))
+        await client.control.write(struct.pack(">BQBI", 9, 99, 0, 4) + b"milk")
+        assert struct.unpack(">BQ", await client.control.read_exactly(9)) == (1, 99)
+
+
+@pytest.mark.parametrize(("version", "lines"), [("2.7", 18), ("3.3.4", 2), ("5.0.1", 2)])
+async def test_a_phone_that_refuses_injection_has_it_logged_as_the_version_does(
+    tmp_path: Path, version: str, lines: int
+) -> None:
+    """`wrappers/InputManager.java`: since 3.3 two lines in three seconds, before it the stack."""
+    async with connected(tmp_path, version) as client:
+        await client.read_start()
+        await client.read_picture()
+        before = client.phone.compositor.version
+        client.phone.refuses_injection = True
+        await client.touch(0, 100, 100)
+        await client.touch(1, 100, 100)
+        await client.control.write(struct.pack(">BH", 14, 4242))
+        await client.handled()
+        assert client.phone.compositor.version == before
+        assert len(client.log) == lines + 1
+        assert "INJECT_EVENTS permission" in "".join(client.log[:-1])
+        assert client.log[-1] == "[server] WARN: Closing unknown UHID device: 4242"
 
 
 @pytest.mark.parametrize(

@@ -128,3 +128,17 @@ async def test_a_timed_fault_ends_by_itself() -> None:
 def test_an_unknown_fault_names_the_known_ones() -> None:
     with pytest.raises(PhoneError, match="hung-dump"):
         parse_kind("gremlins")
+
+
+@pytest.mark.parametrize("verb", ["tap 5 5", "swipe 5 5 9 9", "keyevent 4", "text a", "press"])
+async def test_a_phone_that_refuses_injection_says_so_as_android_does(
+    connected: Connected, verb: str
+) -> None:
+    """`ShellCommand.exec` and `InputManagerService`: kkevsekk1/AutoX #1216 shows both, exit 255."""
+    connected.host.fault(connected.serial, FaultKind.REFUSED_INPUT)
+    refused = await connected.shell(f"input {verb}")
+    assert refused.status == 255
+    assert b"Exception occurred while executing" in refused.err
+    assert b"java.lang.SecurityException: Injecting" in refused.err
+    connected.userland.faults.clear()
+    assert (await connected.shell(f"input {verb}")).status == 0

@@ -32,7 +32,7 @@ from virtual_phone.uiautomator.service import Service
 
 ROUND_S = 0.25  # How long a peer waits before it goes.
 CHECK_EVERY = 50
-VERSIONS = ("1.20", "1.22", "1.24", "2.0", "2.7", "3.0", "3.3.4", "4.0", "4.1")
+VERSIONS = ("1.20", "1.22", "1.24", "2.0", "2.7", "3.0", "3.3.4", "4.0", "4.1", "5.0.1")
 TEXTS = (
     "",
     "Settings",
@@ -289,7 +289,6 @@ class PeerFuzzer:
                     json.loads(said)
 
     async def _control(self, chance: random.Random) -> None:
-        phone = self._phone
         source = BytesSource(control_bytes(chance))
 
         async def read_exactly(size: int) -> bytes:
@@ -304,10 +303,21 @@ class PeerFuzzer:
         async def send(data: bytes) -> None:
             del data
 
+        async def log(line: str) -> None:
+            del line
+
+        ways = dialect(chance.choice(VERSIONS))
         injector = Injector(
-            phone, 0, shown_size=lambda: (1080, 2400), send=send, restart_video=lambda: None
+            self._served.userland,
+            ways,
+            0,
+            answers_clipboard=True,
+            shown_size=lambda: (1080, 2400),
+            send=send,
+            log=log,
+            restart_video=lambda: None,
         )
-        reader = ControlReader(dialect(chance.choice(VERSIONS)), read_exactly)
+        reader = ControlReader(ways, read_exactly)
         with contextlib.suppress(TimeoutError, PhoneError, EOFError):
             async with asyncio.timeout(ROUND_S):
                 while True:

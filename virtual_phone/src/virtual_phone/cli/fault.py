@@ -36,6 +36,7 @@ Faults:
   battery-death   the phone is off; it boots when the fault ends
   clock-jump      the phone's clock is VALUE seconds off
   app-crash       the app in front crashes, once
+  refused-input   touches and keys of adb are refused, as by MIUI without its switch
 
 \b
 Examples:

@@ -4,6 +4,7 @@ import asyncio
 import re
 
 from virtual_phone.commands.key_names import code_of
+from virtual_phone.input import injection
 from virtual_phone.shell.call import Call, CommandError, command
 
 TAP_TEXT_LIMIT = 10_000
@@ -75,6 +76,8 @@ async def input_command(call: Call) -> int:
     if not words:
         raise _usage()
     verb, *rest = words
+    if injection.is_refused(call.userland):
+        raise CommandError(*injection.shell_words(call.userland, verb))
     match verb:
         case "tap":
             x, y = _numbers(rest, 2)

@@ -1,6 +1,7 @@
 """What differs between the versions of scrcpy's wire protocol.
 
-Facts read from the tags v1.20 to v4.1 of the scrcpy project and from its `doc/develop.md`. Not a
+Facts read from the tags v1.20 to v4.1 of the scrcpy project and from its `doc/develop.md`; 5.0 and
+5.0.1 changed no byte of 4.1's (compared by ya-webadb, whose options of 5.0 are those of 4.1). Not a
 codec: `control` and `stream` are. Invariant: one `Dialect` answers every question about a version,
 so no other module compares version numbers.
 """
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 from virtual_phone.errors import PhoneError
 
 OLDEST = (1, 20)
-NEWEST_MAJOR = 4
+NEWEST_MAJOR = 5
 
-_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:-[A-Za-z0-9.-]{1,40})?")
+_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:[-+_.][A-Za-z0-9._+-]{1,40})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,11 @@ class Dialect:
         """Message 14 removes a UHID device; before, it opened the keyboard settings."""
         return self._since(2, 7)
 
+    @property
+    def logs_refusals_shortly(self) -> bool:
+        """An event that Android refuses is logged in two lines; before, with the whole stack."""
+        return self._since(3, 3)
+
 
 def dialect(version: str) -> Dialect:
     """Return the ways of a version.
@@ -139,5 +145,5 @@ def dialect(version: str) -> Dialect:
             return Dialect(numbers)
     raise PhoneError(
         f"The scrcpy server built into this phone does not speak version {version[:40]!r}.",
-        "Use a client of version 1.20 to 4.1.",
+        "Use a client of version 1.20 to 5.0.1.",
     )

@@ -4,47 +4,65 @@ Not the socket they come from. Invariant: a position counts only if it was taken
 the size that is being sent, so a touch meant for the screen before a rotation is dropped.
 """
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, assert_never
 
 from virtual_phone.errors import PhoneError
-from virtual_phone.input import keycodes
+from virtual_phone.input import injection, keycodes
 from virtual_phone.scrcpy import control
+from virtual_phone.scrcpy.dialect import Dialect
 from virtual_phone.scrcpy.keyboard import HidKeyboard
 
 if TYPE_CHECKING:
     from virtual_phone.phone import Phone
+    from virtual_phone.userland.userland import Userland
 
 _ACTIONS = {0: "down", 1: "up", 2: "move", 3: "cancel", 5: "down", 6: "up"}
 _WHEEL_STEP_DP = 64
 _MAX_UHID_DEVICES = 16
 _COPY_KEYS = {1: keycodes.COPY, 2: keycodes.CUT}
 
+_REFUSAL_LOG_S = 3.0
+_INJECTED = (control.Key, control.BackOrScreenOn, control.Text, control.TouchEvent, control.Scroll)
+
 Send = Callable[[bytes], Awaitable[None]]
+Log = Callable[[str], Awaitable[None]]
 
 
 class Injector:
     """Carry out the messages of one session.
 
     Args:
-        phone: the phone.
+        userland: the phone below its screen.
+        ways: the version that is spoken.
         display: the display the session shows.
+        answers_clipboard: a clipboard that is asked for is sent; else only changes are (autosync).
         shown_size: returns the size of the video being sent; None while there is none.
         send: sends a message back to the client.
+        log: writes a line to the server's stderr.
         restart_video: makes the next packet a configuration and a key frame.
     """
 
     def __init__(
         self,
-        phone: "Phone",
+        userland: "Userland",
+        ways: Dialect,
         display: int,
         *,
+        answers_clipboard: bool,
         shown_size: Callable[[], tuple[int, int] | None],
         send: Send,
+        log: Log,
         restart_video: Callable[[], None],
     ) -> None:
-        self._phone = phone
+        self._userland = userland
+        self._phone: Phone = userland.phone
+        self._ways = ways
         self._display = display
+        self._answers_clipboard = answers_clipboard
+        self._log = log
+        self._refusal_logged_s = -_REFUSAL_LOG_S
         self._shown_size = shown_size
         self._send = send
         self._restart_video = restart_video
@@ -54,6 +72,9 @@ class Injector:
     async def handle(self, message: control.ControlMessage) -> None:
         """Carry out one message; raise PhoneError for one that makes no sense."""
         phone = self._phone
+        if isinstance(message, _INJECTED) and injection.is_refused(self._userland):
+            await self._log_refusal()
+            return
         match message:
             case control.Key(action=0, keycode=code, meta=meta):
                 phone.keys.press(code, meta=meta)
@@ -68,12 +89,15 @@ class Injector:
             case control.Scroll():
                 await self._scroll(message)
             case control.GetClipboard(copy_key=copy_key):
-                if copy_key in _COPY_KEYS:
+                if copy_key in _COPY_KEYS and await self._may_inject():
                     phone.keys.press(_COPY_KEYS[copy_key])
-                await self._send(control.clipboard_message(phone.clipboard.text))
+                # Real servers of all versions say nothing where the clipboard holds no text.
+                if self._answers_clipboard and phone.clipboard.text:
+                    await self._send(control.clipboard_message(phone.clipboard.text))
             case control.SetClipboard(sequence=sequence, paste=paste, text=text):
-                phone.clipboard.set(text)
-                if paste:
+                if text != phone.clipboard.text:
+                    phone.clipboard.set(text)
+                if paste and await self._may_inject():
                     phone.keys.press(keycodes.PASTE)
                 if sequence:
                     await self._send(control.acknowledgement(sequence))
@@ -86,7 +110,8 @@ class Injector:
                 for code, meta in keyboard.presses(report) if keyboard else ():
                     phone.keys.press(code, meta=meta)
             case control.UhidDestroy(device=device):
-                self._keyboards.pop(device, None)
+                if self._keyboards.pop(device, None) is None:
+                    await self._log(f"[server] WARN: Closing unknown UHID device: {device}")
             case control.StartApp(name=name):
                 self._start_app(name)
             case control.Resize(width=width, height=height):
@@ -98,6 +123,23 @@ class Injector:
                 self._plain(kind)
             case _:
                 assert_never(message)
+
+    async def _may_inject(self) -> bool:
+        """Return whether the phone takes an event now; log that it does not."""
+        if not injection.is_refused(self._userland):
+            return True
+        await self._log_refusal()
+        return False
+
+    async def _log_refusal(self) -> None:
+        """Log as the version does: since 3.3 at most once in three seconds."""
+        is_short = self._ways.logs_refusals_shortly
+        now_s = time.monotonic()
+        if is_short and now_s - self._refusal_logged_s < _REFUSAL_LOG_S:
+            return
+        self._refusal_logged_s = now_s
+        for line in injection.server_words(self._userland, is_short=is_short):
+            await self._log(line)
 
     async def release(self) -> None:
         """Lift every finger that is still down."""

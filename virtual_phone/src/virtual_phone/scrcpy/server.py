@@ -45,7 +45,7 @@ async def app_process(call: Call, arguments: list[str]) -> int:
     try:
         ways = dialect(arguments[0])
         options = parse_options(ways, arguments[1:])
-        run = ServerRun(call.userland, ways, options, say=call.line)
+        run = ServerRun(call.userland, ways, options, say=call.line, complain=call.err)
         await call.line(f"[server] INFO: {run.greeting()}")
         await run.serve()
     except PhoneError as error:
@@ -61,6 +61,7 @@ class ServerRun:
 
     Args:
         say: writes a line to the log that the client reads.
+        complain: writes a warning or an error there, on stderr as the real server does.
     """
 
     def __init__(
@@ -70,8 +71,10 @@ class ServerRun:
         options: ServerOptions,
         *,
         say: Callable[[str], Awaitable[None]] | None = None,
+        complain: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self._say = say
+        self._complain = complain
         self._userland = userland
         self._phone: Phone = userland.phone
         self._ways = ways
@@ -240,11 +243,15 @@ class ServerRun:
     # -- control -------------------------------------------------------------------------------
 
     async def _serve_control(self, socket: Socket) -> None:
+        autosync = self._options.clipboard_autosync and self._ways.clipboard_has_sequence
         injector = Injector(
-            self._phone,
+            self._userland,
+            self._ways,
             self._display,
+            answers_clipboard=not autosync,
             shown_size=lambda: self._video_size,
             send=socket.write,
+            log=self._log,
             restart_video=self._restart_video,
         )
         reader = ControlReader(self._ways, socket.read_exactly)
@@ -255,6 +262,10 @@ class ServerRun:
         finally:
             sharing.cancel()
             await injector.release()
+
+    async def _log(self, line: str) -> None:
+        if self._complain is not None:
+            await self._complain(line)
 
     async def _share_clipboard(self, socket: Socket) -> None:
         if not self._options.clipboard_autosync:

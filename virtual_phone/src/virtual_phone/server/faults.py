@@ -29,6 +29,7 @@ class FaultKind(StrEnum):
     BATTERY_DEATH = "battery-death"
     CLOCK_JUMP = "clock-jump"
     APP_CRASH = "app-crash"
+    REFUSED_INPUT = "refused-input"
 
 
 MOMENTARY = frozenset({FaultKind.APP_CRASH})
