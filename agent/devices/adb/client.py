@@ -54,20 +54,39 @@ class AdbClient:
     def __init__(self, address: ServerAddress) -> None:
         self.address = address
         self._listed_as: dict[str, str] = {}
+        self._transports: dict[str, int] = {}
 
-    def alias(self, name: str, serial: str) -> None:
+    def alias(self, name: str, serial: str, transport_id: int = 0) -> None:
         """Reach by `name` the phone that this server lists as `serial`.
 
         Two servers may list the same serial, and a phone on wireless debugging changes its own.
+
+        Args:
+            transport_id: the number of its connection, where its serial does not tell it from
+                another phone of this server; 0 where it does.
         """
-        if name == serial:
-            self._listed_as.pop(name, None)
-        else:
+        self._listed_as.pop(name, None)
+        self._transports.pop(name, None)
+        if transport_id:
+            self._transports[name] = transport_id
+        elif name != serial:
             self._listed_as[name] = serial
 
     def listed_as(self, name: str) -> str:
         """Return the serial under which this server lists a phone."""
         return self._listed_as.get(name, name)
+
+    def _to_phone(self, name: str) -> str:
+        """Return the service that connects to a phone (AOSP's adb, SERVICES.TXT)."""
+        number = self._transports.get(name, 0)
+        return f"host:transport-id:{number}" if number else f"host:transport:{self.listed_as(name)}"
+
+    def _of_phone(self, name: str, what: str) -> str:
+        """Return the service of the server that tells something of a phone."""
+        number = self._transports.get(name, 0)
+        if number:
+            return f"host-transport-id:{number}:{what}"
+        return f"host-serial:{self.listed_as(name)}:{what}"
 
     # --- the server ----------
 
@@ -146,9 +165,7 @@ class AdbClient:
     async def features(self, serial: str, *, timeout_s: float = 5.0) -> frozenset[str]:
         """Return which features a phone and this server share; old phones have none."""
         try:
-            answer = await self.host(
-                f"host-serial:{self.listed_as(serial)}:features", timeout_s, serial=serial
-            )
+            answer = await self.host(self._of_phone(serial, "features"), timeout_s, serial=serial)
         except AdbError as error:
             raise DeviceLostError(
                 f"{serial} cannot be reached: {error.message}", error.remedy
@@ -166,7 +183,7 @@ class AdbClient:
         Raises DeviceTimeoutError when it does not, DeviceLostError when the phone is away.
         """
         async with self._on_phone(serial, service, timeout_s), self._dial(timeout_s, serial) as it:
-            await it.request(f"host:transport:{self.listed_as(serial)}")
+            await it.request(self._to_phone(serial))
             await it.request(service)
             yield it
 
@@ -178,7 +195,7 @@ class AdbClient:
         async with self._on_phone(serial, service, timeout_s):
             stream = await self._connect(timeout_s, serial)
             try:
-                await stream.request(f"host:transport:{self.listed_as(serial)}")
+                await stream.request(self._to_phone(serial))
                 await stream.request(service)
             except BaseException as error:
                 stream.close()

@@ -10,12 +10,23 @@ from dataclasses import dataclass
 from agent.records import DeviceState
 from agent.text import one_line
 
-_ROW = re.compile(
-    r"(?P<serial>\S.*?)[ \t]+(?P<state>device|offline|unauthorized|authorizing|connecting|recovery"
-    r"|rescue|sideload|bootloader|host|detached|unknown|no permissions)(?=[\s;(]|$)(?P<rest>.*)"
+_STATES = re.compile(
+    r"[ \t]+(device|offline|unauthorized|authorizing|connecting|recovery|rescue|sideload|bootloader"
+    r"|host|detached|unknown|no permissions)(?=[\s;(]|$)"
 )
+_KNOWN_END = re.compile(
+    r"[ \t]+(?:(?:usb|product|model|device):\S+[ \t]+)*transport_id:\d{1,18}\s*$"
+)
+"""What ends in a transport's number is a device, whatever is said of its state."""
+_PADDING = re.compile(r"[ \t]{2,}|\t")
+_FIELDS = re.compile(r"\s*\S*(?:\s+\w+:.*)?")
+_NOT_ROWS = ("*", "List of devices", "adb server", "adb: ", "error: ")
+_NO_SERIAL = "(no serial number)"  # How adb lists a device that gave none.
+_MOST_SPLITS = 8
 _LINE_LIMIT_CHARS = 2000
-_FIELD = re.compile(r"(?<!\S)(\w+):(\S+)")
+_FIELD = re.compile(r"(?<!\S)(product|model|device|transport_id):(\S+)")
+_PORT = re.compile(r"\s*(usb:\S+|\d+-[\d.]+|\d+X)(?=\s|$)")
+"""Where it is plugged in: `usb:1-2.3` on Linux, `usb:1114112X` on macOS, `1-2.3` by libusb."""
 _REMEDIES = {
     DeviceState.ONLINE: "",
     DeviceState.OFFLINE: "The phone does not answer adb: unplug it and plug it in again, "
@@ -67,6 +78,10 @@ class DeviceRow:
     model: str = ""
     product: str = ""
     transport_id: int = 0
+    port: str = ""  # Where it is plugged in, as `usb:1-2`; empty for what has no cable.
+    listed: str = ""
+    """Its serial as the server has it, where that does not name it: several phones have it, it
+    begins with a blank, or there is none. The phone is then reached by its transport's number."""
     said: str = ""  # The server's own words after the state, when they are not key:value pairs.
 
     @property
@@ -77,6 +92,8 @@ class DeviceRow:
     @property
     def note(self) -> str:
         """Return why the device cannot be used and what to do; empty for one that can."""
+        if self.state is DeviceState.UNKNOWN and self.said.startswith("detached"):
+            return f"The adb server has let the phone go: adb -t {self.transport_id} attach."
         return explain(self.state, self.serial, is_virtual=self.is_virtual)
 
 
@@ -97,33 +114,93 @@ def explain(state: DeviceState, serial: str, *, is_virtual: bool = False) -> str
 
 
 def parse_rows(listing: str) -> tuple[DeviceRow, ...]:
-    """Read a listing; of a serial that is listed twice, the line that can be used wins."""
-    rows: dict[str, DeviceRow] = {}
+    """Read a listing (`append_transport` in AOSP's adb/transport.cpp).
+
+    Of a serial that is listed twice on one port, or without a port, the line that can be used wins.
+    Several lines of one serial remain where several phones have it.
+    """
+    rows: dict[str, list[DeviceRow]] = {}
     for line in listing.replace("\r", "").split("\n"):
-        found = _ROW.match(line[:_LINE_LIMIT_CHARS])
-        if found is None or line.startswith(("*", "List of devices", "adb server")):
-            continue
-        row = _read(found)
-        known = rows.get(row.serial)
-        if known is None or known.state != DeviceState.ONLINE:
-            rows[row.serial] = row
-    return tuple(rows.values())
+        row = _row(line[:_LINE_LIMIT_CHARS])
+        if row is not None:
+            same = rows.setdefault(row.serial, [])
+            doubled = next((at for at, one in enumerate(same) if _is_same(one, row)), None)
+            if doubled is None:
+                same.append(row)
+            elif same[doubled].state is not DeviceState.ONLINE:
+                same[doubled] = row
+    return tuple(row for same in rows.values() for row in same)
 
 
-def _read(found: re.Match[str]) -> DeviceRow:
+def _is_same(one: DeviceRow, other: DeviceRow) -> bool:
+    """Return whether two lines of one serial are one phone."""
+    if one.transport_id == other.transport_id or not (one.transport_id and other.transport_id):
+        return True
+    if one.port and other.port:
+        return one.port == other.port
+    return one.state is not DeviceState.ONLINE or other.state is not DeviceState.ONLINE
+
+
+def _row(line: str) -> DeviceRow | None:
+    stripped = line.strip()
+    if not stripped or stripped.startswith(_NOT_ROWS):
+        return None
+    split = _split(line)
+    if split is None:
+        return None
+    exact, word, rest = split
     try:
-        state = DeviceState(found["state"])
+        state = DeviceState(word)
     except ValueError:
-        recovery = found["state"] == "rescue"
-        state = DeviceState.RECOVERY if recovery else DeviceState.UNKNOWN
-    rest = found["rest"]
-    fields = {} if state is DeviceState.NO_PERMISSIONS else dict(_FIELD.findall(rest))
+        state = DeviceState.RECOVERY if word == "rescue" else DeviceState.UNKNOWN
+    # What stands in parentheses explains the state, and may hold anything.
+    explains = state is DeviceState.NO_PERMISSIONS
+    end = max(rest.rfind("]"), rest.rfind(")")) + 1 if explains else 0
+    plain = rest[end:]
+    fields = dict(_FIELD.findall(plain))
     transport = fields.get("transport_id", "")
+    port = _PORT.match(plain)
+    serial = exact.strip()
+    words = rest[:end] if explains or fields or port else rest
+    said = one_line(words, 200).strip()
     return DeviceRow(
-        serial=found["serial"],
+        serial=serial,
         state=state,
         model=one_line(fields.get("model", "").replace("_", " "), 80),
         product=one_line(fields.get("product", ""), 80),
-        transport_id=int(transport) if transport.isascii() and transport.isdigit() else 0,
-        said="" if fields else one_line(rest, 200),
+        transport_id=int(transport) if re.fullmatch("[0-9]{1,18}", transport) else 0,
+        port=port[1] if port else "",
+        listed=exact if exact != serial or serial == _NO_SERIAL else "",
+        said=f"{word} {said}".strip() if state is DeviceState.UNKNOWN else said,
     )
+
+
+def _split(line: str) -> tuple[str, str, str] | None:
+    """Return the serial with the blanks before it, the state and what follows; None: no device.
+
+    A serial may hold blanks and even the word of a state, so the first place at which fields follow
+    is taken, and if there is none the first word of a state.
+    """
+    first: tuple[str, str, str] | None = None
+    found = _STATES.finditer(line)
+    for _, state in zip(range(_MOST_SPLITS), found, strict=False):
+        exact, rest = line[: state.start()].rstrip(), line[state.end() :]
+        if not exact.strip():
+            continue
+        first = first or (exact, state[1], rest)
+        if _FIELDS.fullmatch(rest) and not _STATES.match(f" {rest.strip()}"):
+            return exact, state[1], rest
+    return first or _split_unknown(line)
+
+
+def _split_unknown(line: str) -> tuple[str, str, str] | None:
+    """Split a line whose state is none that adb has today."""
+    end = _KNOWN_END.search(line)
+    head = line[: end.start()] if end is not None else ""
+    parts = _PADDING.split(head.strip(), maxsplit=1)
+    if len(parts) < 2:
+        parts = head.strip().rsplit(" ", 1)
+    if end is None or len(parts) < 2 or _FIELD.search(head):
+        return None
+    blanks = head[: len(head) - len(head.lstrip())]
+    return f"{blanks}{parts[0]}", parts[1].strip(), end[0]

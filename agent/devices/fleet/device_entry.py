@@ -51,6 +51,12 @@ class DeviceEntry:
         return self.info.serial
 
     @property
+    def shares_serial(self) -> bool:
+        """Whether another phone of its server has the same serial."""
+        listed = self.info.listed_as
+        return bool(listed) and self.place.serial.startswith(f"{listed}@")
+
+    @property
     def is_online(self) -> bool:
         return self.info.state is DeviceState.ONLINE
 

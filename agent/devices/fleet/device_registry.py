@@ -19,6 +19,7 @@ from agent.devices.adb.client import AdbClient
 from agent.devices.adb.device_list import DeviceRow, explain
 from agent.devices.adb.discovery import hardware_serial
 from agent.devices.adb.places import Place, is_address, is_wireless, name_for, transport_of
+from agent.devices.adb.same_serials import SameSerials
 from agent.devices.adb_device import AdbDevice
 from agent.devices.fleet.device_entry import Changes, DeviceEntry, Newcomer
 from agent.devices.fleet.device_lease_file import TTL_S
@@ -81,6 +82,7 @@ class DeviceRegistry:
         self._listeners: WeakSet[Changes] = WeakSet()
         self._changed = asyncio.Event()
         self._newcomers: dict[Place, Newcomer] = {}
+        self._names = {address: SameSerials() for address in clients}
 
     @property
     def entries(self) -> Iterable[DeviceEntry]:
@@ -144,6 +146,7 @@ class DeviceRegistry:
 
     def apply(self, address: ServerAddress, rows: Sequence[DeviceRow]) -> None:
         """Take in what a server lists now."""
+        rows = self._names[address].named(rows)
         listed = {row.serial for row in rows}
         # Those that left first: what is plugged in elsewhere has left its place.
         for entry in self.entries:
@@ -180,6 +183,9 @@ class DeviceRegistry:
         self._see(entry or self._add(place, row), row)
 
     def _see(self, entry: DeviceEntry, row: DeviceRow) -> None:
+        # The number of a connection is another after each time that the phone connects.
+        number = row.transport_id if row.listed else 0
+        self.client(entry).alias(entry.serial, row.listed or row.serial, number)
         entry.away_with_server = False
         returned = not entry.is_online
         new_connection = row.transport_id != entry.transport_id
@@ -261,7 +267,7 @@ class DeviceRegistry:
             virtual=row.is_virtual,
             transport=Transport.VIRTUAL if row.is_virtual else transport_of(place.serial),
             server=str(place.address),
-            listed_as="" if place.serial == plain else place.serial,
+            listed_as="" if (row.listed or place.serial) == plain else row.listed or place.serial,
             driver=ENVIRONMENTS if place.address in self._others else "",
         )
         entry = DeviceEntry(
@@ -364,7 +370,8 @@ class DeviceRegistry:
                 height_px=known.height_px,
                 virtual=known.virtual,
                 transport=Transport.VIRTUAL if known.virtual else entry.info.transport,
-                hardware_serial=says,
+                # What several phones have identifies none of them.
+                hardware_serial="" if entry.shares_serial else says,
                 note=known.note,
             )
             self.set(entry, self.labelled(seen))

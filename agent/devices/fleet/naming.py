@@ -31,6 +31,14 @@ def serial_of(said: str, devices: Iterable[DeviceInfo]) -> str:
         )
     if listed:
         return listed[0]
+    twins = [one.serial for one in known if one.listed_as == said]
+    if len(twins) > 1:
+        raise UsageError(
+            f"{len(twins)} phones have the serial {said!r}.",
+            f"Name one by where it is plugged in: {', '.join(sorted(twins))}.",
+        )
+    if twins:
+        return twins[0]
     wanted = said.strip().casefold()
     named = [one.serial for one in known if one.name and one.name.casefold() == wanted]
     if len(named) > 1:

@@ -21,6 +21,7 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.device_list import DeviceRow
 from agent.devices.adb.newest_adb import what_it_lacks
+from agent.devices.adb.same_serials import SameSerials
 from agent.devices.adb.server import AdbServer, find_adb
 from agent.devices.resources.report import describe
 from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
@@ -172,7 +173,7 @@ async def _examine_server(address: ServerAddress) -> tuple[Finding, list[Finding
     client = AdbClient(address)
     try:
         version = await client.version()
-        rows = await client.devices()
+        rows = SameSerials().named(await client.devices())
     except DeviceError as error:
         finding = Finding(name="adb server", ok=False, detail=error.message, remedy=error.remedy)
         return finding, []

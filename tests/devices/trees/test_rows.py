@@ -28,15 +28,64 @@ def test_a_recorded_listing_gives_its_phones() -> None:
 
 
 def test_other_listings_give_only_their_phones() -> None:
-    samples = (DATA / "scrcpy/adb_devices_and_ip_route_samples.txt").read_text(encoding="utf-8")
+    samples = (DATA / "adb/listings.txt").read_text(encoding="utf-8")
     rows = by_serial(samples)
-    assert set(rows) == {
-        "0123456789abcdef",
-        "192.168.1.1:5555",
-        "87654321",
-        "adb-0123456789AB-CDdefg (2)._adb-tls-connect._tcp",
-        "12345678",
+    assert {serial: row.state for serial, row in rows.items()} == {
+        "R58N30ABCDE": DeviceState.ONLINE,
+        "emulator-5556": DeviceState.OFFLINE,
+        "192.0.2.17:5555": DeviceState.ONLINE,
+        "98765432": DeviceState.ONLINE,
+        "adb-98765432-qWeRtY (3)._adb-tls-connect._tcp": DeviceState.ONLINE,
+        "23456789": DeviceState.ONLINE,
     }
+    assert (rows["23456789"].port, rows["23456789"].transport_id) == ("1-2.1", 7)
+
+
+@pytest.mark.parametrize(
+    ("line", "serial", "state", "said"),
+    [
+        ("XY            authorizing usb:1-1 transport_id:3", "XY", DeviceState.AUTHORIZING, ""),
+        ("XY            recovery usb:1-1 product:p transport_id:3", "XY", DeviceState.RECOVERY, ""),
+        ("XY            rescue usb:1-1 transport_id:3", "XY", DeviceState.RECOVERY, ""),
+        ("XY            sideload usb:1-1 product:p transport_id:3", "XY", DeviceState.SIDELOAD, ""),
+        ("XY\tbootloader", "XY", DeviceState.BOOTLOADER, ""),
+        ("XY            connecting transport_id:3", "XY", DeviceState.CONNECTING, ""),
+        ("XY            detached usb:1-1 transport_id:3", "XY", DeviceState.UNKNOWN, "detached"),
+        ("XY            host transport_id:3", "XY", DeviceState.UNKNOWN, "host"),
+        ("XY            pondering usb:1-1 transport_id:3", "XY", DeviceState.UNKNOWN, "pondering"),
+        ("XY          half awake usb:1-1 transport_id:3", "XY", DeviceState.UNKNOWN, "half awake"),
+        ("my device     device usb:1-1 transport_id:3", "my device", DeviceState.ONLINE, ""),
+        ("two  blanks   device usb:1-1 transport_id:3", "two  blanks", DeviceState.ONLINE, ""),
+        ("  XY          device usb:1-1 transport_id:3", "XY", DeviceState.ONLINE, ""),
+        ("(no serial number) device usb:1-1 transport_id:3", "(no serial number)", "device", ""),
+        ("XY            no permissions usb:1-1 transport_id:3", "XY", "no permissions", ""),
+        (
+            "XY            no permissions (missing udev rules? user is in the plugdev group); "
+            "see [http://developer.android.com/tools/device.html] usb:1-1 transport_id:3",
+            "XY",
+            DeviceState.NO_PERMISSIONS,
+            "(missing udev rules? user is in the plugdev group); "
+            "see [http://developer.android.com/tools/device.html]",
+        ),
+    ],
+)
+def test_every_state_of_adb_is_read_with_its_words(
+    line: str, serial: str, state: str, said: str
+) -> None:
+    (row,) = parse_rows(f"List of devices attached\r\n{line}\r\n\r\n")
+    assert (row.serial, row.state, row.said) == (serial, state, said)
+    assert bool(row.note) == (row.state is not DeviceState.ONLINE)
+    if "transport_id" in line:
+        assert row.transport_id == 3
+    if "usb:" in line:
+        assert row.port == "usb:1-1"
+
+
+def test_a_serial_that_names_no_phone_to_the_server_is_kept_as_it_stands() -> None:
+    rows = parse_rows(" XY   device transport_id:3\n(no serial number) device transport_id:4\n")
+    assert [row.listed for row in rows] == [" XY", "(no serial number)"]
+    (row,) = parse_rows("XY   device transport_id:3\n")
+    assert row.listed == ""
 
 
 def test_missing_permissions_are_told_apart_and_explained() -> None:
