@@ -12,7 +12,7 @@ from agent.devices.health.findings import RepairableFinding, latency
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
 from agent.devices.scrcpy.packets import VideoPacket, read_video
-from agent.devices.scrcpy.server_file import NoServerError
+from agent.devices.scrcpy.server_file import NoServerError, PhoneServer
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.errors import DeviceError
 
@@ -30,7 +30,8 @@ async def examine_video(link: ScrcpyLink) -> RepairableFinding:
             took_ms = await _first_picture_ms(session, began)
     except NoServerError as error:
         return _without("video", "captures show the screen instead", error)
-    return latency("video", took_ms, SLOW_VIDEO_MS, f"a first picture by scrcpy {server.ways}")
+    what = f"a first picture by {_named(server)}"
+    return latency("video", took_ms, SLOW_VIDEO_MS, what)
 
 
 async def examine_touch(link: ScrcpyLink) -> RepairableFinding:
@@ -50,7 +51,13 @@ async def examine_touch(link: ScrcpyLink) -> RepairableFinding:
             took_ms = round((time.monotonic() - began) * 1000)
     except NoServerError as error:
         return _without("touch", "touches go by `input` instead", error)
-    return latency("touch", took_ms, SLOW_TOUCH_MS, f"a control socket of scrcpy {server.ways}")
+    return latency("touch", took_ms, SLOW_TOUCH_MS, f"a control socket of {_named(server)}")
+
+
+def _named(server: PhoneServer) -> str:
+    """Name a server with what may explain it when it fails, or surprise who installed another."""
+    cautions = " ".join(server.cautions)
+    return f"scrcpy {server.ways}{f' ({cautions})' if cautions else ''}"
 
 
 @asynccontextmanager

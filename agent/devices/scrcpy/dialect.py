@@ -1,8 +1,10 @@
 """What differs between the versions of scrcpy's protocol, as a client must know it.
 
 Facts read from the tags v1.20 to v4.1 of the scrcpy project (`doc/develop.md`, `Options.java`,
-`ControlMessageReader.java`, `Streamer.java`). Not a codec: `messages` and `packets` are. Invariant:
-one `Dialect` answers every question about a version, so no other module compares numbers.
+`ControlMessageReader.java`, `Streamer.java`); of 5.0 and 5.0.1 from clients that speak them without
+a difference to 4.1 (ya-webadb 3.0.0-beta.4, whose option classes of 5.0 are 4.1's). Not a codec:
+`messages` and `packets` are. Invariants: one `Dialect` answers every question about a version, so
+no other module compares numbers; a version newer than the newest one known is spoken as that one.
 """
 
 import re
@@ -10,11 +12,25 @@ from dataclasses import dataclass
 
 from agent.errors import DeviceError
 
-OLDEST = (1, 20)
-NEWEST = (4, 1)
+OLDEST = (1, 20, 0)
+NEWEST = (5, 0, 1)
 BUILT_IN = "3.3.4"  # The version asked of a server that speaks all of them.
 
-_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?")
+# A fork adds a word of its own, as scrcpy-ez's `4.1-ez2.2.2`. No shell reads any of the letters.
+_VERSION = re.compile(
+    r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?(?:(?![0-9])[A-Za-z0-9._+-]{1,40})?", re.ASCII
+)
+
+
+def written(version: tuple[int, int, int]) -> str:
+    """Return a version as scrcpy writes it."""
+    major, minor, patch = version
+    return f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}"
+
+
+SPOKEN = (
+    f"Use a server of version {written(OLDEST)} or newer; 3.3.4 to {written(NEWEST)} are tested."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +38,26 @@ class Dialect:
     """One version's ways."""
 
     version: tuple[int, int, int]
+    word: str
+    """The server's own name for its version; it accepts no client that gives another."""
 
     def __str__(self) -> str:
-        major, minor, patch = self.version
-        return f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}"
+        return self.word
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it is newer than the newest version known, and spoken as that one."""
+        return self.version > NEWEST
+
+    @property
+    def caution(self) -> str:
+        """What may explain a failure of this version; a sentence, or empty."""
+        if not self.is_unread:
+            return ""
+        return (
+            f"scrcpy {self.word} is newer than {written(NEWEST)}, the newest version known here, "
+            "and is spoken to in that one's ways."
+        )
 
     def _since(self, major: int, minor: int, patch: int = 0) -> bool:
         return self.version >= (major, minor, patch)
@@ -123,6 +155,11 @@ class Dialect:
         return self._since(1, 21)
 
     @property
+    def has_uhid_destroy(self) -> bool:
+        """A message takes an input device back, and an unknown one is only logged."""
+        return self._since(2, 7)
+
+    @property
     def display_power_is_mode(self) -> bool:
         """Display power is 0 (off) or 2 (on), as Android's modes; since 3.0 it is a truth value."""
         return not self._since(3, 0)
@@ -140,11 +177,11 @@ class Dialect:
 def dialect(version: str) -> Dialect:
     """Return the ways of a version. Raises DeviceError for one that is not spoken here."""
     match = _VERSION.fullmatch(version)
-    if match is not None:
-        numbers = (int(match[1]), int(match[2]), int(match[3] or 0))
-        if numbers[:2] >= OLDEST and numbers[0] <= NEWEST[0]:
-            return Dialect(numbers)
-    raise DeviceError(
-        f"A scrcpy server of version {version[:40]!r} is not supported.",
-        "Use a server of version 1.20 to 4.1; 3.3.4 is best tested.",
-    )
+    if match is None:
+        raise DeviceError(
+            f"{version[:40]!r} is not a version of scrcpy that is spoken here.", SPOKEN
+        )
+    numbers = (int(match[1]), int(match[2]), int(match[3] or 0))
+    if numbers < OLDEST:
+        raise DeviceError(f"A scrcpy server of version {version} is too old.", SPOKEN)
+    return Dialect(numbers, version)

@@ -1,8 +1,8 @@
 """One phone's way to scrcpy: which server it has, and runs of it for whoever needs one.
 
 Not what a run is used for (`video`, `control_input`, `displays`, `recorder`). Invariants: the
-server is looked for once per connection; that there is none is remembered and told with how to get
-one; a phone that is asked for a sign of life is not changed by it.
+server is looked for once per connection; that there is none to use is remembered and told with how
+to get one; a phone that is asked for a sign of life is not changed by it.
 """
 
 import asyncio
@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from agent.devices.adb.client import ServiceClosedError
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.decoding.pictures import Decoding, ThreadDecoding
-from agent.devices.scrcpy.server_file import NoServerError, PhoneServer, prepare_server
+from agent.devices.scrcpy.dialect import SPOKEN
+from agent.devices.scrcpy.server_file import (
+    NoServerError,
+    PhoneServer,
+    UnusableServerError,
+    prepare_server,
+)
 from agent.devices.scrcpy.session import ScrcpySession, open_session
 from agent.devices.shell.phone_shell import PhoneShell
+from agent.errors import DeviceError
 
 PREPARE_TIMEOUT_S = 20.0
 NO_SCID = 0  # The id of a run is chosen when it is opened.
@@ -40,7 +47,7 @@ class ScrcpyLink:
         """What decodes the video of its runs."""
         self._shell = shell
         self._server: PhoneServer | None = None
-        self._refusal: NoServerError | None = None
+        self._refusal: NoServerError | UnusableServerError | None = None
         self._preparing = asyncio.Lock()
 
     @property
@@ -55,7 +62,8 @@ class ScrcpyLink:
     async def server(self) -> PhoneServer:
         """Return the server that the phone can start, found and pushed once.
 
-        Raises NoServerError when there is none, DeviceError when it cannot be used.
+        Raises NoServerError when there is none, UnusableServerError when the one that the setting
+        names cannot be used, DeviceError when the phone does not take it.
         """
         async with self._preparing:
             if self._refusal is not None:
@@ -65,14 +73,20 @@ class ScrcpyLink:
                     self._server = await prepare_server(
                         self._shell, self.settings.server, timeout_s=PREPARE_TIMEOUT_S
                     )
-                except NoServerError as error:
+                except (NoServerError, UnusableServerError) as error:
                     self._refusal = error
                     raise
             return self._server
 
     async def open(self, options: SessionOptions) -> ScrcpySession:
-        """Start a run. Raises as `server` and `open_session` do."""
-        return await open_session(self._shell, await self.server(), options)
+        """Start a run. Raises as `server` and `open_session` do; with what may explain it."""
+        server = await self.server()
+        try:
+            return await open_session(self._shell, server, options)
+        except DeviceError as error:
+            if server.ways.caution:
+                error.remedy = f"{error.remedy} {server.ways.caution} {SPOKEN}".strip()
+            raise
 
     async def probe(self, timeout_s: float) -> None:
         """Ask the phone's adb daemon for a sign of life; no process starts on the phone.

@@ -192,7 +192,8 @@ class VideoRun:
         )
         why = self._failure
         if why is not None and not isinstance(why, DeviceLostError):
-            return why
+            caution = self._session.ways.caution
+            return type(why)(why.message, f"{why.remedy} {caution}".strip()) if caution else why
         return DeviceLostError(
             f"The video of {self._session.serial} ended.{said}", "It restarts automatically."
         )

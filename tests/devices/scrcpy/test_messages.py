@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.devices.scrcpy import messages
-from agent.devices.scrcpy.dialect import Dialect, dialect
+from agent.devices.scrcpy.dialect import NEWEST, OLDEST, Dialect, dialect
 from agent.devices.scrcpy.messages import CopyKey, KeyAction, Kind, Place, TouchAction
 from agent.errors import DeviceError
 from virtual_phone.scrcpy.control import ControlMessage, ControlReader, Scroll, TouchEvent
@@ -17,6 +17,7 @@ from virtual_phone.scrcpy.dialect import dialect as phone_dialect
 
 NOW = dialect("3.3.4")
 ERAS = ["1.20", "1.21", "1.22", "1.24", "1.25", "2.0", "2.4", "2.7", "3.0", "3.3.4", "4.0", "4.1"]
+ERAS += ["5.0", "5.0.1", "4.1-ez2.2.2"]
 PLACE = Place(100, 200, 1080, 1920)
 WORDS = b"hello, world!"
 
@@ -62,6 +63,8 @@ def test_a_touch_before_version_2_has_no_action_button() -> None:
         ("3.3", (1, -1), "7fff 8000 00000001"),
         ("3.3.4", (16, -16), "7fff 8000 00000001"),
         ("4.1", (1, -1), "0800 f800 00000001"),
+        ("5.0", (1, -1), "0800 f800 00000001"),
+        ("5.0.1", (1, -1), "0800 f800 00000001"),
     ],
 )
 def test_a_scroll_is_written_as_its_version_does(
@@ -159,7 +162,45 @@ async def read_all(ways: Dialect, sent: bytes) -> list[ControlMessage]:
     return found
 
 
-def test_a_version_that_is_not_spoken_is_refused() -> None:
-    for version in ("1.19", "5.0", "", "3", "x" * 100, "3.3.4; reboot"):
-        with pytest.raises(DeviceError, match="not supported"):
-            dialect(version)
+@pytest.mark.parametrize(
+    "version", ["1.19", "", "3", "x" * 100, "3.3.4; reboot", "3.3.4\n", "5.0 1", "٣.٣", "1.2.3.4 "]
+)
+def test_a_version_that_is_not_spoken_is_refused(version: str) -> None:
+    with pytest.raises(DeviceError, match=r"Use a server of version 1\.20 or newer"):
+        dialect(version)
+
+
+@pytest.mark.parametrize("version", ["5.0", "5.0.1"])
+def test_version_5_speaks_as_4_1_does(version: str) -> None:
+    """The layouts of `control_msg.c` at 4.1, by hand; clients of 5.0.1 send the same bytes."""
+    ways = dialect(version)
+    assert not ways.caution
+    touch = messages.touch(ways, TouchAction.UP, -2, PLACE, pressure=0.0)
+    assert touch == bytes.fromhex(
+        "02 01 fffffffffffffffe 00000064 000000c8 0438 0780 0000 00000000 00000000"
+    )
+    assert messages.get_clipboard(ways, CopyKey.CUT) == bytes.fromhex("08 02")
+    sent = messages.set_clipboard(ways, "é", sequence=1, paste=False)
+    assert sent == bytes.fromhex("09 0000000000000001 00 00000002 c3a9")
+    assert messages.display_power(ways, on=True) == bytes.fromhex("0a 01")
+    assert messages.start_app(ways, "+a.b") == bytes.fromhex("10 04 2b612e62")
+    assert messages.reset_video(ways) == bytes.fromhex("11")
+
+
+@settings(max_examples=60)
+@given(
+    st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 99)),
+    st.sampled_from(["", "-ez2.2.2", "rc1", "+build.7", ".1"]),
+)
+def test_a_version_is_refused_only_where_it_is_older_than_the_sentence_says(
+    version: tuple[int, int, int], more: str
+) -> None:
+    word = ".".join(map(str, version)) + more
+    if version < OLDEST:
+        with pytest.raises(DeviceError, match=r"1\.20 or newer"):
+            dialect(word)
+        return
+    ways = dialect(word)
+    assert str(ways) == word, "the server accepts no client that gives another word"
+    assert bool(ways.caution) == (version > NEWEST)
+    assert not ways.caution or (word in ways.caution and "5.0.1" in ways.caution)

@@ -9,6 +9,7 @@ from agent.devices.scrcpy import session as sessions
 from agent.devices.scrcpy import tunnel
 from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.dialect import BUILT_IN, dialect
+from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.packets import VideoPacket, read_video
 from agent.devices.scrcpy.server_file import PhoneServer
 from agent.devices.scrcpy.session import ScrcpySession, open_session
@@ -32,7 +33,9 @@ async def first_picture(session: ScrcpySession) -> VideoPacket:
     raise AssertionError("the stream ended")
 
 
-@pytest.mark.parametrize("version", ["1.20", "1.24", "2.7", "3.3.4", "4.1"])
+@pytest.mark.parametrize(
+    "version", ["1.20", "1.24", "2.7", "3.3.4", "4.1", "5.0", "5.0.1", "4.1-ez2.2.2"]
+)
 async def test_a_run_of_every_version_comes_up(bench: Bench, version: str) -> None:
     server = PhoneServer(dialect(version), "/dev/null")
     session = await open_session(bench.device._shell, server, OPTIONS)
@@ -40,6 +43,19 @@ async def test_a_run_of_every_version_comes_up(bench: Bench, version: str) -> No
     assert session.control is not None
     await session.close()
     assert session.ended.is_set()
+
+
+async def test_a_version_that_is_newer_than_any_known_is_tried_and_said(bench: Bench) -> None:
+    async def refuse(call: Call, arguments: list[str]) -> int:
+        await call.err(f"[server] ERROR: no client of version {arguments[0]} is known")
+        return 1
+
+    replace_server(bench, refuse)
+    link = ScrcpyLink(bench.device._shell, ScrcpySettings())
+    link._server = PhoneServer(dialect("6.1"), "/dev/null")
+    with pytest.raises(DeviceError, match=r"6\.1 is known") as caught:
+        await link.open(OPTIONS)
+    assert "scrcpy 6.1 is newer than 5.0.1" in caught.value.remedy
 
 
 async def test_where_nobody_is_let_in_the_server_comes_to_us(

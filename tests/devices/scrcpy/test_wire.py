@@ -11,18 +11,30 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
+from agent.devices.scrcpy import link as link_module
 from agent.devices.scrcpy import server_file
 from agent.devices.scrcpy.arguments import SessionOptions, server_command, socket_name
 from agent.devices.scrcpy.dialect import dialect
+from agent.devices.scrcpy.link import ScrcpyLink, ScrcpySettings
+from agent.devices.scrcpy.manifest import version_name
 from agent.devices.scrcpy.packets import VideoItem, VideoPacket, VideoSize, read_video
 from agent.devices.scrcpy.replies import Acknowledged, Clipboard, UhidOutput, read_reply
-from agent.devices.scrcpy.server_file import NoServerError, find_server_file, read_server_file
+from agent.devices.scrcpy.server_file import (
+    NoServerError,
+    PhoneServer,
+    UnusableServerError,
+    find_server_file,
+    read_server_file,
+)
+from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError
 from virtual_phone.scrcpy import stream
 from virtual_phone.scrcpy.dialect import dialect as phone_dialect
 from virtual_phone.scrcpy.options import parse_options
 
-ERAS = ["1.20", "1.22", "1.23", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1"]
+ERAS = ["1.20", "1.22", "1.23", "1.24", "2.0", "2.7", "3.3.4", "4.0", "4.1", "5.0", "5.0.1"]
 
 
 def reader(data: bytes) -> asyncio.StreamReader:
@@ -122,7 +134,7 @@ async def test_random_bytes_end_in_an_error_and_nothing_else(data: bytes, versio
 # --- starting ----------
 
 
-@pytest.mark.parametrize("version", ["1.20", "1.21", "1.24", "2.0", "3.3.4", "4.1"])
+@pytest.mark.parametrize("version", ["1.20", "1.21", "1.24", "2.0", "3.3.4", "4.1", "5.0.1"])
 def test_the_phone_reads_the_command_line_of_every_version(version: str) -> None:
     wanted = SessionOptions(scid=0x1234567, max_size_px=720, max_fps=30, bit_rate=2_000_000)
     command = server_command(dialect(version), "/data/local/tmp/s.jar", wanted)
@@ -149,21 +161,67 @@ def test_a_display_is_asked_for_by_those_who_can_make_one() -> None:
 # --- the server file ----------
 
 
-def make_server(path: Path, version: str, *, utf16: bool = True) -> Path:
+def a_manifest(version: str, *, utf16: bool, keeps_names: bool = True) -> bytes:
+    """Return a manifest in the layout of AOSP's `ResourceTypes.h`, as the releases' are.
+
+    Before the version stand the strings in which a search would find another one: what the file
+    was compiled against (`platformBuildVersionName`).
+    """
+    words = ["versionCode" if keeps_names else "", "versionName" if keeps_names else ""]
+    words += ["manifest", "8.1.0", version]
+    if utf16:
+        made = [struct.pack("<H", len(one)) + one.encode("utf-16-le") + b"\0\0" for one in words]
+    else:
+        sizes = [len(one).to_bytes(1) for one in words]
+        made = [size * 2 + one.encode() + b"\0" for size, one in zip(sizes, words, strict=True)]
+    offsets = [sum(map(len, made[:place])) for place in range(len(made))]
+    strings = b"".join(made)
+    strings += bytes(-len(strings) % 4)
+    numbers = (len(words), 0, 0 if utf16 else 1 << 8, 28 + 4 * len(words), 0)
+    pool = struct.pack("<5I", *numbers) + struct.pack(f"<{len(words)}I", *offsets) + strings
+    attributes = struct.pack("<IIIHBBI", 0, 0, 0xFFFFFFFF, 8, 0, 0x10, 50001)
+    attributes += struct.pack("<IIIHBBI", 0, 1, 4, 8, 0, 0x03, 4)
+    element = struct.pack("<IIHHHHHH", 0xFFFFFFFF, 2, 20, 20, 2, 0, 0, 0) + attributes
+    body = struct.pack("<HHI", 1, 28, 8 + len(pool)) + pool
+    body += struct.pack("<HHI", 0x0180, 8, 16) + struct.pack("<II", 0x0101021B, 0x0101021C)
+    body += struct.pack("<HHI", 0x0102, 16, 16 + len(element)) + struct.pack("<Ii", 1, -1) + element
+    return struct.pack("<HHI", 3, 8, 8 + len(body)) + body
+
+
+def make_server(path: Path, version: str, *, utf16: bool = True, keeps_names: bool = True) -> Path:
     """Write a file like a release's, whose manifest names a version."""
-    text = version.encode("utf-16-le" if utf16 else "utf-8")
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("AndroidManifest.xml", b"\x03\0\x08\0" + b"\0\0" + text + b"\0\0")
+        manifest = a_manifest(version, utf16=utf16, keeps_names=keeps_names)
+        archive.writestr("AndroidManifest.xml", manifest)
         archive.writestr("classes.dex", b"dex")
     return path
 
 
 @pytest.mark.parametrize("utf16", [True, False])
-def test_a_server_file_names_its_own_version(tmp_path: Path, utf16: bool) -> None:
-    found = read_server_file(make_server(tmp_path / "s", "2.7", utf16=utf16))
-    assert str(found.ways) == "2.7"
+@pytest.mark.parametrize("keeps_names", [True, False])
+@pytest.mark.parametrize("version", ["2.7", "3.3.4", "5.0", "5.0.1", "4.1-ez2.2.2", "6.0-beta1"])
+def test_a_server_file_names_its_own_version(
+    tmp_path: Path, version: str, keeps_names: bool, utf16: bool
+) -> None:
+    made = make_server(tmp_path / "s", version, utf16=utf16, keeps_names=keeps_names)
+    found = read_server_file(made)
+    assert str(found.ways) == version
     assert found.sha256 == hashlib.sha256(found.data).hexdigest()
     assert found.sha256[:16] in found.remote_path
+    command = server_command(found.ways, found.remote_path, SessionOptions(scid=1))
+    assert f" com.genymobile.scrcpy.Server {version} " in command
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_a_damaged_manifest_is_an_error_and_nothing_else(data: st.DataObject) -> None:
+    whole = a_manifest("5.0.1", utf16=data.draw(st.booleans()))
+    at = data.draw(st.integers(0, len(whole) - 1))
+    damaged = whole[:at] + data.draw(st.binary(max_size=8)) + whole[at + 4 :]
+    try:
+        version_name(damaged)
+    except ValueError:
+        return
 
 
 def test_what_is_no_server_file_is_refused(tmp_path: Path) -> None:
@@ -183,27 +241,91 @@ def test_a_packaged_server_must_be_the_official_one(tmp_path: Path) -> None:
         read_server_file(forged, must_be_official=True)
 
 
-def test_a_setting_wins_and_nothing_found_says_how_to_get_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_package_of_a_version_whose_checksum_is_not_known_is_not_called_forged(
+    tmp_path: Path,
 ) -> None:
+    with pytest.raises(DeviceError, match=r"7\.3, whose official checksum is not known"):
+        read_server_file(make_server(tmp_path / "s", "7.3"), must_be_official=True)
+
+
+@pytest.fixture
+def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A computer on which no server is found."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("SCRCPY_SERVER_PATH", "")
     monkeypatch.setattr(server_file, "_packaged", lambda: None)
+    return tmp_path
+
+
+def test_a_setting_wins_and_nothing_found_says_how_to_get_one(nothing_installed: Path) -> None:
     with pytest.raises(NoServerError, match="pip install mysc-core"):
         find_server_file()
-    named = make_server(tmp_path / "mine", "3.1")
+    named = make_server(nothing_installed / "mine", "3.1")
     assert str(find_server_file(str(named)).ways) == "3.1"
 
 
-def test_an_installed_scrcpy_lends_its_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "share" / "scrcpy").mkdir(parents=True)
-    program = tmp_path / "bin" / "scrcpy"
+def install(folder: Path, version: str) -> Path:
+    """Install scrcpy below a folder, as its packages do; return where its server lies."""
+    (folder / "bin").mkdir(parents=True)
+    (folder / "share" / "scrcpy").mkdir(parents=True)
+    program = folder / "bin" / "scrcpy"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    make_server(tmp_path / "share" / "scrcpy" / "scrcpy-server", "4.1")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.setenv("SCRCPY_SERVER_PATH", "")
-    assert str(find_server_file().ways) == "4.1"
+    return make_server(folder / "share" / "scrcpy" / "scrcpy-server", version)
+
+
+@pytest.mark.parametrize("version", ["4.1", "5.0", "5.0.1", "5.2", "6.0"])
+def test_an_installed_scrcpy_lends_its_server(
+    nothing_installed: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    install(nothing_installed, version)
+    monkeypatch.setenv("PATH", str(nothing_installed / "bin"))
+    assert str(find_server_file().ways) == version
+
+
+def test_a_file_that_is_not_spoken_is_passed_over_and_named(
+    nothing_installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = nothing_installed / "old", nothing_installed / "new"
+    old_server = install(old, "1.17")
+    monkeypatch.setenv("PATH", f"{old / 'bin'}")
+    with pytest.raises(NoServerError) as caught:
+        find_server_file()
+    assert str(old_server) in caught.value.message and "1.17" in caught.value.message
+    assert "1.20 or newer" in caught.value.remedy and "Install scrcpy" not in caught.value.remedy
+    install(new, "5.0.1")
+    monkeypatch.setenv("PATH", f"{old / 'bin'}:{new / 'bin'}")
+    found = find_server_file()
+    assert str(found.ways) == "5.0.1"
+    assert "1.17" in " ".join(found.passed_over)
+
+
+def test_a_file_that_the_operator_named_is_not_passed_over(nothing_installed: Path) -> None:
+    named = make_server(nothing_installed / "mine", "1.12")
+    with pytest.raises(UnusableServerError, match=r"mine.*1\.12") as caught:
+        find_server_file(str(named))
+    assert "scrcpy.server" in caught.value.remedy
+
+
+@pytest.mark.parametrize("setting", ["", "mine"])
+async def test_a_refusal_is_remembered_until_the_phone_comes_back(
+    nothing_installed: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    make_server(nothing_installed / "mine", "1.12")
+    looked: list[str] = []
+
+    async def look(shell: object, setting: str, *, timeout_s: float) -> PhoneServer:
+        looked.append(setting)
+        return PhoneServer(find_server_file(setting).ways, "/x")
+
+    monkeypatch.setattr(link_module, "prepare_server", look)
+    path = str(nothing_installed / setting) if setting else ""
+    link = ScrcpyLink(PhoneShell(AdbClient(ServerAddress()), "a"), ScrcpySettings(server=path))
+    for _ in range(3):
+        with pytest.raises((NoServerError, UnusableServerError)):
+            await link.server()
+    assert len(looked) == 1
+    link.forget()
+    with pytest.raises((NoServerError, UnusableServerError)):
+        await link.server()
+    assert len(looked) == 2
