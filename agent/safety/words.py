@@ -112,8 +112,11 @@ def joined_words(found: tuple[str, ...]) -> str:
 @lru_cache(maxsize=8192)
 def is_price(text: str) -> bool:
     """Return whether a label says nothing but what something costs, as a button that buys may."""
-    parts = text[:_MAX_PRICE_CHARS].split(" | ")
-    return len(text) <= _MAX_PRICE_CHARS and all(map(_PRICE.fullmatch, parts))
+    if len(text) > _MAX_PRICE_CHARS:
+        return False
+    # The number may be the text of a button and what it is of its description.
+    whole = _PRICE.fullmatch(text.replace(" | ", " "))
+    return whole is not None or all(map(_PRICE.fullmatch, text.split(" | ")))
 
 
 def has_phrase(haystack: tuple[str, ...], phrase: tuple[str, ...]) -> bool:

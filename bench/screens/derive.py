@@ -87,6 +87,8 @@ def _side(text: str, written: Written) -> tuple[str, ...]:
 
 
 def _names(entry: Entry, label: str) -> bool:
+    if label.startswith("id="):
+        return label in entry.text.split()
     return any(label == part.strip() for part in _labels(entry))
 
 

@@ -54,13 +54,20 @@ class Question:
 
     def target(self, nodes: Sequence[UiNode]) -> Bounds:
         """Return the box that is to be pressed. Raises ValueError where the tree has none."""
-        found = [node for node in nodes if self.what in _texts_of(node)]
+        found = [node for node in nodes if _has_name(node, self.what)]
         if not found:
             raise ValueError(f"No node says {self.what!r}.")
         if self.more:
             row = next(node for node in nodes if self.more in _texts_of(node))
             found.sort(key=lambda node: abs(node.bounds.center_y - row.bounds.center_y))
         return _pressable(found[0], nodes)
+
+
+def _has_name(node: UiNode, what: str) -> bool:
+    """Return whether a node has an id, or says a text."""
+    if what.startswith("id="):
+        return node.resource_id.rsplit("/", 1)[-1] == what[3:]
+    return what in _texts_of(node)
 
 
 def _texts_of(node: UiNode) -> tuple[str, ...]:

@@ -3,7 +3,12 @@
 Not the numbered elements that a model sees (`agent.loop`), and no opinion on what matters. The XML
 comes from a phone and is untrusted: a DTD or entity declaration is refused before it can expand,
 and size, count and depth are bounded. Invariants: nodes stand in document order, parents before
-children; every edge lies in [0, 1]; what cannot be read raises TreeUnavailableError.
+children; every edge lies in [0, 1]; no text holds a glyph that is not a letter of any script; a
+hint is never a text; what cannot be read raises TreeUnavailableError.
+
+Beside the attributes of AOSP's `AccessibilityNodeInfoDumper` (Android 4–16), those of
+uiautomator2's service (`visible-to-user`) and of Appium's server (`displayed`, `showing-hint`,
+`state-description`, `tooltip-text`, elements named after their class) are read.
 """
 
 import re
@@ -21,6 +26,9 @@ _NUMBER = re.compile(r"&#(?:x([0-9A-Fa-f]{1,8})|(\d{1,10}));")
 # What XML 1.0 forbids; Android writes some of it all the same.
 _INVALID = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
+# Letters for private use, which icon fonts draw as icons, and the place of an image in a text.
+_GLYPHS = re.compile("[\ue000-\uf8ff\ufffc\U000f0000-\U000ffffd\U00100000-\U0010fffd]+")
+_NOWHERE = Bounds(left=0.0, top=0.0, right=0.0, bottom=0.0)
 
 
 def parse_tree(xml: bytes, natural_size: tuple[int, int]) -> tuple[UiNode, ...]:
@@ -114,18 +122,36 @@ class _Reader:
 
     def _node(self, name: str, attributes: dict[str, str], parent: int) -> UiNode:
         get = attributes.get
+        text, hint = _drawn(get("text", "")), _drawn(get("hint", "") or get("hint-text", ""))
+        if get("showing-hint") == "true":
+            text, hint = "", hint or text
+        description = _drawn(get("content-desc", "") or get("tooltip-text", ""))
+        checkable = get("checkable") == "true"
+        state = get("state-description")
+        if state and not checkable:
+            # What can be checked says so; any other state is said beside the name.
+            state = _drawn(state)
+            if not description:
+                description = state
+            elif text:
+                description = f"{description}, {state}"
+            else:
+                text = state
+        is_shown = get("visible-to-user") != "false" and get("displayed") != "false"
+        if not is_shown:
+            text = description = hint = ""
         return UiNode(
-            text=get("text", ""),
-            description=get("content-desc", ""),
-            hint=get("hint", "") or get("hint-text", ""),
+            text=text,
+            description=description,
+            hint=hint,
             resource_id=get("resource-id", ""),
             # `uiautomator dump` says node; other tools name the element after its class.
             class_name=get("class", "" if name == "node" else name),
             package=get("package", ""),
-            bounds=self._bounds(get("bounds", "")),
+            bounds=self._bounds(get("bounds", "")) if is_shown else _NOWHERE,
             depth=len(self._open) - 1,
             parent=parent,
-            checkable=get("checkable") == "true",
+            checkable=checkable,
             checked=get("checked") == "true",
             clickable=get("clickable") == "true",
             enabled=get("enabled", "true") == "true",
@@ -140,7 +166,7 @@ class _Reader:
     def _bounds(self, text: str) -> Bounds:
         found = _BOUNDS.fullmatch(text)
         if found is None:
-            return Bounds(left=0.0, top=0.0, right=0.0, bottom=0.0)
+            return _NOWHERE
         left, top, right, bottom = (int(edge) for edge in found.groups())
         return Bounds(
             left=_share(left, self._width),
@@ -148,6 +174,13 @@ class _Reader:
             right=_share(max(left, right), self._width),
             bottom=_share(max(top, bottom), self._height),
         )
+
+
+def _drawn(text: str) -> str:
+    """Return a text without the glyphs of icon fonts, which name nothing."""
+    if text.isascii() or not _GLYPHS.search(text):
+        return text
+    return _GLYPHS.sub("", text).strip()
 
 
 def _share(edge_px: int, length_px: int) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.screen_text import activity_name
+from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Element, Observation
 from agent.text import on_one_line
 
@@ -34,7 +35,7 @@ def brief_of(seen: Observation) -> str:
         parts.append("no UI tree")
     plain, left = _PLAIN_LABELS, 0
     for element in seen.elements:
-        if element.label == UNLABELED and not element.value:
+        if element.kind == STATUS_BAR or (element.label == UNLABELED and not element.value):
             continue
         matters = bool(element.value) or element.checkable or element.selected
         if not matters and not plain:

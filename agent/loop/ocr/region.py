@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.list_rows import is_editable
+from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Bounds, Element, UiNode
 
 _LEAST_AREA = 0.3
@@ -26,7 +27,7 @@ def silent_region(nodes: Sequence[UiNode], elements: Sequence[Element]) -> Bound
     """
     if not nodes:
         return WHOLE
-    named = [element for element in elements if element.label != UNLABELED]
+    named = [e for e in elements if e.label != UNLABELED and e.kind != STATUS_BAR]
     written = [node.bounds for node in nodes if _is_written(node)]
     silent = [node.bounds for node in nodes if _is_silent(node, named, written)]
     return max(silent, key=_area, default=None)

@@ -13,6 +13,7 @@ from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
 from agent.loop.screen.matching import Displacement, Pair, leaves, pairs, shift
 from agent.loop.screen.screen_text import activity_name
+from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Element, Foreground, Observation
 from agent.text import on_one_line, one_line
 
@@ -37,6 +38,9 @@ def fingerprint(foreground: Foreground, elements: Sequence[Element]) -> str:
     """Hash what a person would call the same screen: app, labels, values, states and places."""
     lines = [foreground.package, foreground.activity, "k" if foreground.keyboard_shown else "-"]
     for element in elements[:_FINGERPRINT_ELEMENTS]:
+        if element.kind == STATUS_BAR:
+            # A clock that runs and a message that comes are no effect of what was done.
+            continue
         x, y = int(element.bounds.center_x / _COLUMN), int(element.bounds.center_y / _ROW)
         flags = (
             ("x" if element.checked else "-")
@@ -275,7 +279,7 @@ def _on(element: Element) -> str:
 
 
 def _labels(elements: Sequence[Element]) -> list[str]:
-    return [e.label for e in elements if e.label != UNLABELED]
+    return [e.label for e in elements if e.label != UNLABELED and e.kind != STATUS_BAR]
 
 
 def listed(labels: Sequence[str], most: int = _SHOWN) -> str:

@@ -7,6 +7,7 @@ what is only a small page is no dialog: without a sure sign there is none.
 from collections.abc import Sequence
 
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
+from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Element
 from agent.safety.words import words
 from agent.text import one_line
@@ -32,6 +33,7 @@ _SIDE, _TOP, _BOTTOM = 0.03, 0.1, 0.9
 
 def dialog_title(elements: Sequence[Element]) -> str | None:
     """Return the title of the dialog in front, empty where it has none; None: no dialog."""
+    elements = [element for element in elements if element.kind != STATUS_BAR]
     title = next((e for e in elements if e.resource_id.rsplit("/", 1)[-1] in _TITLES), None)
     if title is None:
         if not (any(e.resource_id in SYSTEM_BUTTONS for e in elements) or _stands_apart(elements)):

@@ -12,9 +12,11 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from agent.loop.screen.captions import captions
-from agent.loop.screen.list_rows import Rows, is_editable, read_rows
+from agent.loop.screen.captions import name_by_place
+from agent.loop.screen.list_rows import Rows, is_editable, is_usable, read_rows
+from agent.loop.screen.names import contains, joined, names_nothing, own_parts
 from agent.loop.screen.reading_order import reading_order
+from agent.loop.screen.windows import STATUS_BAR, on_screen
 from agent.records import Bounds, Element, UiNode
 from agent.safety.redacting.redaction import hidden_as_written
 from agent.safety.redacting.secrets import is_secret_field
@@ -39,7 +41,7 @@ _CELL_WIDTH, _CELL_HEIGHT = 20 / 1080, 20 / 2400
 _POSITION = re.compile(r"[+-]?\d{1,6}(?:[.,]\d{1,3})?(?: ?%)?")
 _NAMED_POSITION = re.compile(r"(?P<name>.*[^\s,:;–-])[\s,:;–-]+(?P<at>\d{1,3}(?:[.,]\d+)? ?%)")
 """What a slider is called and where it stands, in one text: "Brightness, 45%"."""
-_KEYBOARD_WORDS = ("inputmethod", "keyboard")
+_ROW_HEIGHT = 0.2  # What is higher, scrolls and holds other elements is a list.
 _NAV_LABELS = frozenset({"back", "close", "cancel", "navigate up", "menu", "more options"})
 
 
@@ -57,10 +59,9 @@ def number_elements(
         previous: the elements of the screen before; what was not on it is new. None: no screen
             was seen before, so nothing is new.
     """
-    nodes = [node for node in nodes if not _is_keyboard(node)] if _has_keyboard(nodes) else nodes
+    nodes = on_screen(nodes)
     rows = read_rows(nodes)
-    for at, caption in captions(nodes).items():
-        rows.placeholders.setdefault(at, caption)
+    name_by_place(nodes, rows)
     found: list[Element] = []
     at_node: list[int] = []
     taken: set[tuple[str, int, int, bool, bool]] = set()
@@ -116,15 +117,17 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
     inner = rows.toggle_of(at)
     checkable = node.checkable or inner is not None
     checked = inner.checked if inner is not None else node.checked
-    label, value = _label_and_value(at, node, rows, redact, editable)
-    usable = node.clickable or editable or node.scrollable or checkable or node.long_clickable
-    usable = usable or _is_web_view(node)
-    if not label and not usable:
+    said, value = _name_and_value(at, node, rows, redact, editable)
+    if not said and not (checkable or is_usable(node) or _is_web_view(node)):
         return None
-    kind = _kind(node, inner, label, editable)
+    label = cut(said)
+    kind = _kind(at, node, rows, inner, label, editable)
     if not label and kind == "btn" and rows.holds_elements[at]:
         return None
-    resource_id = one_line(node.resource_id, 120)
+    resource_id = node.resource_id
+    if not resource_id and at in rows.ids and names_nothing(label):
+        resource_id = rows.ids[at]
+    resource_id = one_line(resource_id, 120)
     class_name = one_line(node.class_name, 120)
     label = label or UNLABELED
     return Element(
@@ -132,7 +135,7 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
         key=_key(node, resource_id, class_name, label),
         kind=kind,
         label=label,
-        more="" if editable else _more(at, node, rows, label, redact),
+        more="" if editable else _more(at, node, rows, said, label, redact),
         value=value,
         bounds=node.bounds,
         resource_id=resource_id,
@@ -145,7 +148,7 @@ def _element(at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]) ->
         checked=checked,
         enabled=node.enabled,
         focused=node.focused,
-        selected=node.selected,
+        selected=node.selected or at in rows.selected,
         password=node.password,
         length=_masked_length(node, editable),
         long_clickable=node.long_clickable,
@@ -159,16 +162,17 @@ def _masked_length(node: UiNode, editable: bool) -> int:
     return 0 if node.text == node.hint else min(len(node.text), _MAX_SAID)
 
 
-def _more(at: int, node: UiNode, rows: Rows, label: str, redact: Callable[[str], str]) -> str:
+def _more(
+    at: int, node: UiNode, rows: Rows, said: str, label: str, redact: Callable[[str], str]
+) -> str:
     """Return what a node says beside its label; nearly always nothing."""
-    said = [node.text, node.description] if node.text and node.description else []
-    if len(node.text or node.description) > LABEL_CHARS or label.endswith("..."):
-        said += [node.text, node.description, *rows.parts_of(at)]
-    said += rows.inside.get(at, ())
-    if not said:
-        return ""
-    parts = dict.fromkeys(part for part in (_tidy(text, redact) for text in said) if part)
-    return " | ".join(part for part in parts if part.casefold() != label.casefold())
+    parts = [said] if said != label else []
+    if node.text and node.description:
+        own = (_tidy(node.text, redact), _tidy(node.description, redact))
+        parts += [part for part in own if part not in said] if parts else own
+    parts += [_tidy(text, redact) for text in rows.inside.get(at, ())]
+    more = joined(part for part in parts if part.casefold() != label.casefold())
+    return "" if more == label else more
 
 
 def _tidy(text: str, redact: Callable[[str], str]) -> str:
@@ -181,28 +185,46 @@ def _held(text: str, redact: Callable[[str], str]) -> str:
     return hidden_as_written(as_drawn(text[:_MAX_TEXT]), redact, _MAX_SAID)
 
 
-def _label_and_value(
+def _name_and_value(
     at: int, node: UiNode, rows: Rows, redact: Callable[[str], str], editable: bool
 ) -> tuple[str, str]:
-    if editable and not node.hint and not node.description and at in rows.placeholders:
-        # What a field is called decides too whether it holds a secret.
-        node = replace(node, hint=rows.placeholders[at])
-    if node.password or (editable and is_secret_field(node)):
-        return cut(_tidy(node.hint or node.description, redact) or "password"), ""
+    """Return all that a node is called, and what it holds."""
     if editable:
-        name = _tidy(node.hint, redact) or _tidy(node.description, redact)
-        value = _held(node.text, redact)
-        return cut(name), "" if value and value.strip() == name else value
-    text, description = _tidy(node.text, redact), _tidy(node.description, redact)
+        return _field_name_and_value(at, node, rows, redact)
+    if node.password:
+        return _tidy(node.hint or node.description, redact) or "password", ""
     if _kind_of(_shape(node.class_name)[-_SHAPE_CHARS:]) == "slider":
-        name, at_value = _slider_name_and_value(text, description)
+        name, at_value = _slider_name_and_value(
+            _tidy(node.text, redact), _tidy(node.description, redact)
+        )
         if name:
-            return cut(name), at_value
-    own = text or description
-    if own:
-        return cut(own), ""
-    parts = [part for part in (_tidy(text, redact) for text in rows.parts_of(at)) if part]
-    return cut(" | ".join(dict.fromkeys(parts))), ""
+            return name, at_value
+    parts = own_parts(node)
+    if len(parts) > 2 and not is_usable(node):
+        parts = (" ".join(parts),)
+    return joined(_tidy(part, redact) for part in parts or rows.parts_of(at)), ""
+
+
+def _field_name_and_value(
+    at: int, node: UiNode, rows: Rows, redact: Callable[[str], str]
+) -> tuple[str, str]:
+    caption, hint, description = rows.placeholders.get(at, ""), node.hint, node.description
+    if description == node.text and not hint and (caption or names_nothing(description)):
+        # An app that says again what its field holds, as a calculator does, names nothing by it.
+        description = ""
+    named = hint if contains(hint, description) else description
+    if named == description and not contains(description, hint):
+        named = joined((description, hint))
+    if caption and not contains(named, caption):
+        named = joined((caption, named))
+    # What a field is called decides too whether it holds a secret.
+    if is_secret_field(replace(node, hint=named)):
+        return _tidy(named, redact) or "password", ""
+    value = _held(node.text, redact)
+    shown = value.strip()
+    if shown and any(shown == _tidy(text, redact) for text in (hint, description, caption)):
+        return _tidy(named or node.text, redact), ""
+    return _tidy(named, redact), value
 
 
 def _slider_name_and_value(text: str, description: str) -> tuple[str, str]:
@@ -222,14 +244,16 @@ def cut(label: str) -> str:
     return label if len(label) <= LABEL_CHARS else label[: LABEL_CHARS - 3] + "..."
 
 
-def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> str:
+def _kind(
+    at: int, node: UiNode, rows: Rows, toggle: UiNode | None, label: str, editable: bool
+) -> str:
     if editable:
         return "INPUT"
-    if node.class_name == SEEN_TEXT:
-        return SEEN_TEXT
+    if node.class_name in (SEEN_TEXT, STATUS_BAR):
+        return node.class_name
     if _is_web_view(node):
         return "webview"
-    if node.scrollable:
+    if node.scrollable and not (label and _is_pressed_whole(at, node, rows)):
         return "scrollable"
     shape = _shape(toggle.class_name if toggle is not None else node.class_name)
     kind = _kind_of(shape[-_SHAPE_CHARS:])
@@ -244,6 +268,13 @@ def _kind(node: UiNode, toggle: UiNode | None, label: str, editable: bool) -> st
     if kind == "tab":
         return kind
     return "nav-btn" if label.casefold() in _NAV_LABELS else kind
+
+
+def _is_pressed_whole(at: int, node: UiNode, rows: Rows) -> bool:
+    """Return whether a press on what scrolls does something: a row or a tile does, a list not."""
+    is_low = node.bounds.bottom - node.bounds.top <= _ROW_HEIGHT
+    pressed = node.clickable or node.long_clickable or node.checkable
+    return pressed and (is_low or not rows.holds_elements[at])
 
 
 @lru_cache(maxsize=512)
@@ -314,14 +345,3 @@ def _is_visible(bounds: Bounds) -> bool:
         if not (0.0 <= bounds.center_x <= 1.0 and 0.0 <= bounds.center_y <= 1.0):
             return False
     return right - left > _MIN_WIDTH and bottom - top > _MIN_HEIGHT
-
-
-def _is_keyboard(node: UiNode) -> bool:
-    return any(word in node.package for word in _KEYBOARD_WORDS)
-
-
-def _has_keyboard(nodes: Sequence[UiNode]) -> bool:
-    """Return whether a keyboard's window lies over an app's, which a model must still see."""
-    packages = {node.package for node in nodes}
-    keyboards = {package for package in packages if any(w in package for w in _KEYBOARD_WORDS)}
-    return bool(keyboards) and keyboards != packages

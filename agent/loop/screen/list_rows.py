@@ -1,21 +1,20 @@
-"""Read which texts and switches belong to which clickable row of a UI tree.
+"""Read which texts and switches belong to which row of a UI tree that can be pressed.
 
 Real lists (Settings above all) are clickable containers without a text of their own, whose title,
-summary and switch are children that cannot be clicked. Invariant: every node is given to at most
-one row, and the work is linear in the number of nodes.
+summary and switch are children that cannot be clicked. Not the names that stand beside a thing
+(`agent.loop.screen.captions`). Invariant: every node is given to at most one row, and the work is
+linear in the number of nodes.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent.loop.screen.names import contains, own_parts, says
 from agent.records import UiNode
-from agent.safety.words import has_phrase, words
 
 _MAX_PARTS = 6  # A clickable container with more texts than this is a page, not a row.
 _MAX_ROW_HEIGHT = 0.4
-_MAX_OWN_CHARS = 300
-_CLIMB = 3
-_SCAN = 200
+_MAX_SCROLLING_HEIGHT = 0.2  # A higher one that scrolls is a list, though it can be clicked.
 
 
 def is_editable(node: UiNode) -> bool:
@@ -28,6 +27,7 @@ class Rows:
     """What `read_rows` found, by node index."""
 
     nodes: Sequence[UiNode]
+    parents: Sequence[int]
     absorbed: list[bool]
     """The node is shown as a part of its row only."""
     holds_elements: list[bool]
@@ -37,10 +37,15 @@ class Rows:
     inside: dict[int, list[str]] = field(default_factory=dict)
     """Texts in a row that has a name of its own, which say more than the name."""
     borrowed: dict[int, str] = field(default_factory=dict)
-    """Labels of switches that have none of their own, from the text beside them."""
-
+    """Names of switches, icons and fields that have none of their own, from the text beside."""
     placeholders: dict[int, str] = field(default_factory=dict)
     """Texts inside a field that has no name: what a drawn field shows until something is typed."""
+    ids: dict[int, str] = field(default_factory=dict)
+    """The first resource id in a row that has none itself."""
+    selected: set[int] = field(default_factory=set)
+    """Rows of which a part is marked as selected."""
+    nameless: list[int] = field(default_factory=list)
+    """What can be used, and has no name in itself or in its row."""
 
     def parts_of(self, at: int) -> Sequence[str]:
         """Return the texts that label a node."""
@@ -57,71 +62,88 @@ class Rows:
 def read_rows(nodes: Sequence[UiNode]) -> Rows:
     """Return every text and switch to the row that it labels."""
     count = len(nodes)
-    rows = Rows(nodes, [False] * count, [False] * count)
     parents = [node.parent if 0 <= node.parent < at else -1 for at, node in enumerate(nodes)]
-    owners = _owners(nodes, parents)
+    rows = Rows(nodes, parents, [False] * count, [False] * count)
+    owners = [-1] * count
     texts: dict[int, list[int]] = {}
     toggles: dict[int, list[int]] = {}
     for at, node in enumerate(nodes):
-        usable = _is_usable(node)
+        parent = parents[at]
+        owner = owners[at] = -1 if parent < 0 else _owner(parent, nodes[parent], owners)
+        usable = is_usable(node)
         if usable:
             _mark_ancestors(parents, rows.holds_elements, at)
-        above = parents[at]
-        if above >= 0 and not usable and node.text and _is_nameless_field(nodes[above]):
-            rows.placeholders.setdefault(above, node.text)
-            rows.absorbed[at] = True
-        owner = owners[at]
+        if usable or node.checkable:
+            rows.nameless.append(at)
         if owner < 0 or usable:
             continue
-        if node.checkable:
+        if node.resource_id and owner not in rows.ids:
+            rows.ids[owner] = node.resource_id
+        if node.selected:
+            rows.selected.add(owner)
+        if is_editable(nodes[owner]):
+            if node.text and _is_nameless_field(nodes[owner]):
+                rows.placeholders.setdefault(owner, node.text)
+                rows.absorbed[at] = True
+        elif node.checkable:
             toggles.setdefault(owner, []).append(at)
-        elif (node.text or node.description) and not is_editable(node):
+        elif says(node):
             texts.setdefault(owner, []).append(at)
-    for owner in range(count):
+    for owner in sorted({*texts, *toggles}):
         _settle_row(owner, nodes, rows, texts.get(owner, []), toggles.get(owner, []))
-    _label_lone_toggles(nodes, parents, rows)
+    rows.nameless = [
+        at
+        for at in rows.nameless
+        if not (rows.absorbed[at] or at in rows.parts or says(nodes[at]) or at in rows.placeholders)
+    ]
     return rows
 
 
 def _settle_row(
     owner: int, nodes: Sequence[UiNode], rows: Rows, texts: list[int], toggles: list[int]
 ) -> None:
-    bounds = nodes[owner].bounds
-    if len(texts) > _MAX_PARTS or bounds.bottom - bounds.top > _MAX_ROW_HEIGHT or len(toggles) > 1:
+    node, bounds = nodes[owner], nodes[owner].bounds
+    is_high = bounds.bottom - bounds.top > _MAX_ROW_HEIGHT
+    # A card of any height with one text in it, and nothing to press, is what the text says.
+    is_card = len(texts) == 1 and not toggles and not rows.holds_elements[owner]
+    if len(texts) > _MAX_PARTS or (is_high and not is_card) or len(toggles) > 1:
         if texts:
             rows.holds_elements[owner] = True
         return
-    if texts and not (nodes[owner].text or nodes[owner].description):
-        rows.parts[owner] = [nodes[at].text or nodes[at].description for at in texts]
+    if not node.clickable and rows.holds_elements[owner]:
+        return
+    if texts and not says(node):
+        rows.parts[owner] = [part for at in texts for part in own_parts(nodes[at])]
         for at in texts:
             rows.absorbed[at] = True
     elif texts:
         # A day of a calendar or a tab says its name twice: once to be read, once to be heard.
-        own = words(f"{nodes[owner].text} {nodes[owner].description}"[:_MAX_OWN_CHARS])
+        own = f"{node.text} {node.description}"
         for at in texts:
-            said = words((nodes[at].text or nodes[at].description)[:_MAX_OWN_CHARS])
-            rows.absorbed[at] = bool(said) and has_phrase(own, said)
+            said = own_parts(nodes[at])
+            rows.absorbed[at] = all(contains(own, part) for part in said)
             if not rows.absorbed[at]:
-                rows.inside.setdefault(owner, []).append(nodes[at].text or nodes[at].description)
+                rows.inside.setdefault(owner, []).extend(said)
     if toggles:
         rows.toggles[owner] = toggles[0]
         rows.absorbed[toggles[0]] = True
+        if not says(node) and owner not in rows.parts and says(nodes[toggles[0]]):
+            rows.parts[owner] = list(own_parts(nodes[toggles[0]]))
 
 
-def _owners(nodes: Sequence[UiNode], parents: Sequence[int]) -> list[int]:
-    owners = [-1] * len(nodes)
-    for at, parent in enumerate(parents):
-        if parent < 0:
-            continue
-        above = nodes[parent]
-        if above.clickable and not above.scrollable and not is_editable(above):
-            owners[at] = parent
-        elif not _is_usable(above):
-            owners[at] = owners[parent]
-    return owners
+def _owner(parent: int, above: UiNode, owners: Sequence[int]) -> int:
+    """Return the row that the children of a node belong to."""
+    if above.clickable and not above.scrollable:
+        return parent
+    if is_usable(above) or (above.focused and above.focusable and not above.scrollable):
+        high = above.bounds.bottom - above.bounds.top
+        is_row = above.clickable and high <= _MAX_SCROLLING_HEIGHT
+        is_row = is_row or is_editable(above) or (above.focused and high <= _MAX_ROW_HEIGHT)
+        return parent if is_row else -1
+    return owners[parent]
 
 
-def _is_usable(node: UiNode) -> bool:
+def is_usable(node: UiNode) -> bool:
     return node.clickable or node.scrollable or node.long_clickable or is_editable(node)
 
 
@@ -134,38 +156,3 @@ def _mark_ancestors(parents: Sequence[int], marks: list[bool], at: int) -> None:
     while parent >= 0 and not marks[parent]:
         marks[parent] = True
         parent = parents[parent]
-
-
-def _label_lone_toggles(nodes: Sequence[UiNode], parents: Sequence[int], rows: Rows) -> None:
-    """Label a switch that can be clicked by itself with the first text beside it."""
-    for at, node in enumerate(nodes):
-        if not node.checkable or rows.absorbed[at] or node.text or node.description:
-            continue
-        if rows.parts.get(at):
-            continue
-        above = parents[at]
-        for _ in range(_CLIMB):
-            if above < 0:
-                break
-            label, toggles = _scan(nodes, parents, above)
-            if toggles > 1:
-                break
-            if label:
-                rows.borrowed[at] = label
-                break
-            above = parents[above]
-
-
-def _scan(nodes: Sequence[UiNode], parents: Sequence[int], top: int) -> tuple[str, int]:
-    """Return the first text below a node, and how many switches lie there."""
-    label, toggles = "", 0
-    inside = {top}
-    for at in range(top + 1, min(len(nodes), top + _SCAN)):
-        if parents[at] not in inside:
-            break
-        inside.add(at)
-        node = nodes[at]
-        toggles += int(node.checkable)
-        if not label and node.text and not is_editable(node) and not node.checkable:
-            label = node.text
-    return label, toggles

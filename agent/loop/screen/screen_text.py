@@ -15,7 +15,9 @@ from agent.loop.screen.chat_sides import chat_sides, is_search, sends
 from agent.loop.screen.cut_edges import cut_off
 from agent.loop.screen.elements import UNLABELED, zone
 from agent.loop.screen.folding import fold, folded
+from agent.loop.screen.names import names_nothing
 from agent.loop.screen.screen_kind import is_navigation, layout_of, writes_message
+from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Element, Foreground
 from agent.text import on_one_line
 
@@ -75,7 +77,7 @@ def screen_text(
 
 def _over(foreground: Foreground, elements: Sequence[Element]) -> str:
     """Name the window of another app, such as the shade, that all elements belong to."""
-    packages = {element.package for element in elements}
+    packages = {element.package for element in elements if element.kind != STATUS_BAR}
     if len(packages) != 1 or not foreground.package:
         return ""
     [package] = packages
@@ -120,7 +122,7 @@ def _depths(elements: Sequence[Element]) -> dict[int, int]:
 
 def _is_page(element: Element) -> bool:
     """Return whether an element is a list or a page, which holds rows and is none."""
-    return element.scrollable or element.kind == "webview"
+    return element.kind in ("scrollable", "webview")
 
 
 def _few_are_new(elements: Sequence[Element]) -> bool:
@@ -288,10 +290,8 @@ def element_line(
         parts.append(f' = "{_quoted(on_one_line(element.value, MAX_VALUE_CHARS))}"')
     if element.length:
         parts.append(f" = {element.length} hidden characters")
-    # A field whose hint is a sample, such as 0.00, is named by it no more than by nothing.
-    says_nothing = element.editable and not any(map(str.isalpha, element.label))
-    if (not labelled or says_nothing) and element.resource_id:
-        parts.append(f" id={element.resource_id.rsplit('/', 1)[-1][:40]}")
+    name = _id_name(element)
+    parts += [f" id={name}"] if name else []
     parts += [f" {state}" for state in states_of(element)]
     if focus and element.focused and not element.scrollable:
         parts.append(" [FOCUSED]")
@@ -300,6 +300,18 @@ def element_line(
     if marks_new and element.is_new:
         parts.append(" <-- NEW")
     return "".join(parts)
+
+
+def _id_name(element: Element) -> str:
+    """Return the id of what is named by nothing, or by a number alone, as a count of likes is."""
+    name = element.resource_id.rsplit("/", 1)[-1][:40]
+    if not name or element.label == UNLABELED:
+        return name
+    usable = element.clickable or element.editable or element.long_clickable
+    if not usable or element.checkable or not names_nothing(element.label):
+        return ""
+    # Such as the 7 of digit_7 and of key7.
+    return "" if element.label.casefold() in name.casefold() else name
 
 
 def states_of(element: Element) -> list[str]:

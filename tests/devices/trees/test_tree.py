@@ -12,7 +12,9 @@ from agent.devices.trees.tree_parser import DEPTH_LIMIT, NODE_LIMIT, parse_tree
 from agent.errors import TreeUnavailableError
 
 DATA = Path(__file__).parent.parent.parent / "data" / "devices"
-RECORDINGS = sorted((DATA / "android-4.4.2").glob("*.xml")) + sorted((DATA / "nora").glob("*.xml"))
+RECORDINGS = sorted((DATA / "android-4.4.2").glob("*.xml")) + sorted(
+    (DATA / "compose-chat").glob("*.xml")
+)
 PORTRAIT = (1080, 2400)
 
 
@@ -130,8 +132,45 @@ def test_an_escape_sequence_in_the_raw_bytes_does_not_pass() -> None:
     assert "\x1b" not in node.text
 
 
+@pytest.mark.parametrize(
+    ("written", "drawn"),
+    [
+        ("&#60055;", ""),
+        ("&#60055; Home", "Home"),
+        ("5&#xF005;", "5"),
+        ("&#xF0241;", ""),
+        ("&#x10FFFD;x", "x"),
+        ("&#65532;", ""),
+    ],
+)
+def test_the_glyph_of_an_icon_font_is_no_text(written: str, drawn: str) -> None:
+    (node,) = parse_tree(
+        hierarchy(f'<node text="{written}" content-desc="{written}" hint="{written}"/>'), PORTRAIT
+    )
+    assert (node.text, node.description, node.hint) == (drawn, drawn, drawn)
+
+
+def test_what_only_some_dumpers_write_is_read() -> None:
+    hinted, tip, state, gone = parse_tree(
+        hierarchy(
+            '<android.widget.EditText text="Email" showing-hint="true"/>'
+            '<android.widget.ImageButton text="" content-desc="" tooltip-text="Archive"/>'
+            '<android.view.View text="" content-desc="Volume" state-description="40 percent"/>'
+            '<node text="Row 9" visible-to-user="false" bounds="[0,0][10,10]" clickable="true"/>'
+        ),
+        PORTRAIT,
+    )
+    assert (hinted.text, hinted.hint, hinted.class_name) == ("", "Email", "android.widget.EditText")
+    assert tip.description == "Archive"
+    assert (state.text, state.description) == ("40 percent", "Volume")
+    assert (gone.text, gone.bounds.right) == ("", 0.0)
+
+
 @given(
-    text=st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=40),
+    text=st.text(
+        st.characters(exclude_categories=("Cs", "Cc", "Co"), exclude_characters="\ufffc"),
+        max_size=40,
+    ),
     edges=st.tuples(*[st.integers(-5000, 5000)] * 4),
     rotation=st.integers(0, 3),
 )

@@ -29,7 +29,7 @@ async def phone(tmp_path: Path) -> AsyncIterator[Phone]:
     made.close()
 
 
-RECORDED = Path(__file__).parent.parent / "data" / "compose_chat_dump.xml"
+RECORDED = Path(__file__).parent.parent / "data" / "compose_chat.xml"
 
 
 async def test_a_dump_has_the_attributes_of_a_real_one_in_their_order(phone: Phone) -> None:
