@@ -84,14 +84,14 @@ def _foldable(run: Sequence[Row], is_fresh: bool, keeps_keys: bool) -> tuple[int
     start = _KEPT_HEAD
     end = len(run) - _KEPT_TAIL
     for at in range(_KEPT_HEAD, end + 1):
-        if at == end or _stays(run[at], is_fresh, keeps_keys):
+        if at == end or _is_kept(run[at], is_fresh, keeps_keys):
             if at - start > best[1] - best[0]:
                 best = (start, at)
             start = at + 1
     return best
 
 
-def _stays(row: Row, is_fresh: bool, keeps_keys: bool) -> bool:
+def _is_kept(row: Row, is_fresh: bool, keeps_keys: bool) -> bool:
     return (keeps_keys and _is_key(row)) or any(_matters(element, is_fresh) for element in row)
 
 

@@ -9,7 +9,7 @@ linear in the number of nodes.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.loop.screen.names import contains, own_parts, says
+from agent.loop.screen.names import contains, has_words, own_parts
 from agent.records import UiNode
 
 _MAX_PARTS = 6  # A clickable container with more texts than this is a page, not a row.
@@ -87,14 +87,16 @@ def read_rows(nodes: Sequence[UiNode]) -> Rows:
                 rows.absorbed[at] = True
         elif node.checkable:
             toggles.setdefault(owner, []).append(at)
-        elif says(node):
+        elif has_words(node):
             texts.setdefault(owner, []).append(at)
     for owner in sorted({*texts, *toggles}):
         _settle_row(owner, nodes, rows, texts.get(owner, []), toggles.get(owner, []))
     rows.nameless = [
         at
         for at in rows.nameless
-        if not (rows.absorbed[at] or at in rows.parts or says(nodes[at]) or at in rows.placeholders)
+        if not (
+            rows.absorbed[at] or at in rows.parts or has_words(nodes[at]) or at in rows.placeholders
+        )
     ]
     return rows
 
@@ -112,7 +114,7 @@ def _settle_row(
         return
     if not node.clickable and rows.holds_elements[owner]:
         return
-    if texts and not says(node):
+    if texts and not has_words(node):
         rows.parts[owner] = [part for at in texts for part in own_parts(nodes[at])]
         for at in texts:
             rows.absorbed[at] = True
@@ -127,7 +129,7 @@ def _settle_row(
     if toggles:
         rows.toggles[owner] = toggles[0]
         rows.absorbed[toggles[0]] = True
-        if not says(node) and owner not in rows.parts and says(nodes[toggles[0]]):
+        if not has_words(node) and owner not in rows.parts and has_words(nodes[toggles[0]]):
             rows.parts[owner] = list(own_parts(nodes[toggles[0]]))
 
 

@@ -19,7 +19,7 @@ _MOST_LETTERS = 3
 """So many letters beside digits are a unit, such as the K of 2.9K, and no name."""
 
 
-def says(node: UiNode) -> bool:
+def has_words(node: UiNode) -> bool:
     return bool(node.text or node.description)
 
 
