@@ -33,3 +33,13 @@ def latency(name: str, took_ms: int, slow_ms: int, what: str) -> RepairableFindi
         remedy="" if ok else "Use a better cable or network, or restart the phone.",
         took_ms=took_ms,
     )
+
+
+def unknown(name: str, what: str, why: str = "") -> RepairableFinding:
+    """Make the finding for what a phone does not tell, which is no sign of health."""
+    return RepairableFinding(
+        name=name,
+        ok=False,
+        detail=f"the phone does not report {what}{f': {why}' if why else ''}",
+        remedy="Look at the phone; nothing is known of this.",
+    )

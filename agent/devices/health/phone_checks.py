@@ -13,18 +13,24 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from agent.devices.adb_device import AdbDevice
+from agent.devices.facts.battery import BATTERY, read_battery
+from agent.devices.facts.input_methods import INPUT_METHODS, read_input_methods
+from agent.devices.facts.storage import STORAGE, read_free_percent
+from agent.devices.facts.thermal import THERMAL, read_thermal
 from agent.devices.health.admin import AWAKE, KEYGUARD, DeviceAdmin
-from agent.devices.health.findings import Repair, RepairableFinding, latency
+from agent.devices.health.findings import Repair, RepairableFinding, latency, unknown
 from agent.devices.health.scrcpy_checks import examine_touch, examine_video
+from agent.devices.health.state_findings import (
+    battery_finding,
+    keyboard_finding,
+    storage_finding,
+    thermal_finding,
+)
 from agent.devices.protocols import Device
 from agent.devices.scrcpy.link import ScrcpyLink
 from agent.errors import DeviceError
 from agent.text import one_line
 
-LOW_BATTERY_PERCENT = 15
-LOW_STORAGE_PERCENT = 5
-HOT_STATUS = 3
-"""Android's THERMAL_STATUS_SEVERE; from it on, apps are slowed down."""
 SKEW_S = 60
 SLOW_SHELL_MS, SLOW_CAPTURE_MS, SLOW_TREE_MS = 500, 3000, 5000
 _FINDING_TIMEOUT_S = 25.0
@@ -32,10 +38,6 @@ _STATE_TIMEOUT_S = 20.0
 _WORD_TIMEOUT_S = 6.0  # They are asked at the same time, so this bounds them all.
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 _TEMPORARY = "rm -f /data/local/tmp/switchboard-*.apk /sdcard/window_dump.xml"
-_NO_SUCH_SERVICE = "Can't find service"
-"""What `dumpsys` says of a service that this Android does not have."""
-_THERMAL = ("none", "light", "moderate", "severe", "critical", "emergency", "shutdown")
-_SWITCHBOARD_KEYBOARD = re.compile(r"adbkeyboard|adbime|switchboard", re.I)
 _DIALOG = re.compile(r"Window\{[^}]*(Application Not Responding|Application Error)[^}]*\}", re.I)
 
 
@@ -182,7 +184,7 @@ class Health:
     async def _clock(self) -> RepairableFinding:
         said = (await self._output("date +%s")).strip()
         if not _WHOLE_NUMBER.fullmatch(said):
-            return _unknown("clock", "its time")
+            return unknown("clock", "its time")
         skew_s = int(said) - round(self._wall_s())
         ok = abs(skew_s) <= SKEW_S
         return RepairableFinding(
@@ -194,60 +196,18 @@ class Health:
         )
 
     async def _battery(self) -> RepairableFinding:
-        said = dict(
-            re.findall(r"^\s*([\w ]+): (\S+)", (await self._output("dumpsys battery")), re.M)
-        )
-        level = said.get("level", "")
-        if not _WHOLE_NUMBER.fullmatch(level):
-            if said.get("present") == "false":
-                return RepairableFinding(name="battery", ok=True, detail="it has none")
-            return _unknown("battery", "of its battery")
-        charged = any(said.get(f"{way} powered") == "true" for way in ("AC", "USB", "Wireless"))
-        ok = int(level) >= LOW_BATTERY_PERCENT or charged
-        return RepairableFinding(
-            name="battery",
-            ok=ok,
-            detail=f"{level} %, {'charging' if charged else 'not charging'}",
-            remedy="" if ok else "Charge the phone before long work.",
-        )
+        return battery_finding(read_battery(await self._output(BATTERY)))
 
     async def _thermal(self) -> RepairableFinding:
-        said = await self._output("dumpsys thermalservice")
-        found = re.search(r"Thermal Status: (\d)", said)
-        if found is None and _NO_SUCH_SERVICE in said:
-            return RepairableFinding(
-                name="thermal", ok=True, detail="Android tells of it from version 10 on"
-            )
-        if found is None:
-            return _unknown("thermal", "of its temperature")
-        status = min(int(found[1]), len(_THERMAL) - 1)
-        ok = status < HOT_STATUS
-        return RepairableFinding(
-            name="thermal",
-            ok=ok,
-            detail=f"thermal status {_THERMAL[status]}",
-            remedy="" if ok else "Let the phone cool down: it slows itself.",
-        )
+        return thermal_finding(read_thermal(await self._output(THERMAL)))
 
     async def _storage(self) -> RepairableFinding:
-        said = await self._output("df /data")
-        found = re.search(r"(\d+)%\s+\S+\s*$", said.strip())
-        if found is None:
-            return _unknown("storage", "how much space it has")
-        free = 100 - int(found[1])
-        ok = free >= LOW_STORAGE_PERCENT
-        return RepairableFinding(
-            name="storage",
-            ok=ok,
-            detail=f"{free} % of /data is free",
-            remedy="" if ok else "Delete files or apps on the phone.",
-            repair=None if ok else Repair.STORAGE,
-        )
+        return storage_finding(read_free_percent(await self._output(STORAGE)))
 
     async def _screen(self) -> RepairableFinding:
         found = AWAKE.search(await self._output("dumpsys power"))
         if found is None:
-            return _unknown("screen", "whether its screen is on")
+            return unknown("screen", "whether its screen is on")
         ok = found[1] == "Awake"
         return RepairableFinding(
             name="screen",
@@ -260,7 +220,7 @@ class Health:
     async def _lock(self) -> RepairableFinding:
         told = KEYGUARD.findall(await self._output("dumpsys window policy; dumpsys window"))
         if not told:
-            return _unknown("lock", "whether it is locked")
+            return unknown("lock", "whether it is locked")
         locked = "true" in told
         return RepairableFinding(
             name="lock",
@@ -271,22 +231,12 @@ class Health:
         )
 
     async def _keyboard(self) -> RepairableFinding:
-        said = await self._output("settings get secure default_input_method")
-        name = one_line(said, 120).strip()
-        borrowed = bool(_SWITCHBOARD_KEYBOARD.search(name))
-        missing = name in {"", "null"}
-        return RepairableFinding(
-            name="keyboard",
-            ok=not (borrowed or missing),
-            detail="none is chosen" if missing else name,
-            remedy="Give the phone its own keyboard back." if borrowed or missing else "",
-            repair=Repair.KEYBOARD if borrowed or missing else None,
-        )
+        return keyboard_finding(read_input_methods(await self._output(f"{INPUT_METHODS}; true")))
 
     async def _dialogs(self) -> RepairableFinding:
         said = await self._output("dumpsys window")
         if "mCurrentFocus" not in said and "Window{" not in said:
-            return _unknown("dialogs", "which windows it shows")
+            return unknown("dialogs", "which windows it shows")
         found = _DIALOG.search(said)
         return RepairableFinding(
             name="dialogs",
@@ -305,16 +255,6 @@ class Health:
                 "The phone's shell lacks the command, so this is unknown.",
             )
         return result.text
-
-
-def _unknown(name: str, what: str) -> RepairableFinding:
-    """Return the finding for what a phone does not tell, which is no sign of health."""
-    return RepairableFinding(
-        name=name,
-        ok=False,
-        detail=f"the phone does not report {what}",
-        remedy="Look at the phone; nothing is known of this.",
-    )
 
 
 def _silent(error: DeviceError | TimeoutError) -> RepairableFinding:
