@@ -24,7 +24,7 @@ _SWITCHBOARD_KEYBOARD = re.compile(r"adbkeyboard|adbime|switchboard", re.I)
 
 
 def battery_finding(fact: Fact[Battery]) -> RepairableFinding:
-    """Say whether the battery lasts for work, and what to do if it does not."""
+    """Return whether the battery lasts for work, and what to do if it does not."""
     if isinstance(fact, Unknown):
         return unknown("battery", "its battery's level", fact.reason)
     battery = fact.value
@@ -75,7 +75,7 @@ def _battery_words(battery: Battery, percent: int, ill: str) -> tuple[str, ...]:
 
 
 def thermal_finding(fact: Fact[Thermal]) -> RepairableFinding:
-    """Say whether the phone is so hot that it slows itself."""
+    """Return whether the phone is so hot that it slows itself."""
     if isinstance(fact, Unknown):
         if NO_SUCH_SERVICE in fact.reason:
             detail = "Android tells of it from version 10 on"
@@ -92,7 +92,7 @@ def thermal_finding(fact: Fact[Thermal]) -> RepairableFinding:
 
 
 def storage_finding(fact: Fact[int]) -> RepairableFinding:
-    """Say whether there is space for what work writes; `fact` is the free part in percent."""
+    """Return whether there is space for what work writes; `fact` is the free part in percent."""
     if isinstance(fact, Unknown):
         return unknown("storage", "how much space it has", fact.reason)
     ok = fact.value >= LOW_STORAGE_PERCENT
@@ -106,7 +106,7 @@ def storage_finding(fact: Fact[int]) -> RepairableFinding:
 
 
 def keyboard_finding(methods: InputMethods) -> RepairableFinding:
-    """Say whether the phone has its own keyboard, and one that works."""
+    """Return whether the phone has its own keyboard, and one that works."""
     if isinstance(methods.chosen, Unknown):
         return unknown("keyboard", "which keyboard is chosen", methods.chosen.reason)
     chosen = methods.chosen.value
