@@ -14,6 +14,7 @@ from secrets import token_hex
 from shlex import quote
 
 from agent.devices.adb.client import AdbClient
+from agent.devices.chosen_ways import ChosenWays
 from agent.devices.facts.fact import Unknown
 from agent.devices.facts.notifications import Shade, read_notifications
 from agent.devices.facts.notifications import command as notification_command
@@ -26,6 +27,7 @@ from agent.devices.input.keycodes import button_code, key_code
 from agent.devices.input.text_channel import TextChannel
 from agent.devices.input.touch_panel import touches as follow_touches
 from agent.devices.no_displays import NoDisplays
+from agent.devices.passport.passport_file import PassportShelf
 from agent.devices.protocols import TREE_TIMEOUT_S, Button, Capture, Displays, Typed, UiTree
 from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.arguments import SessionOptions
@@ -70,6 +72,7 @@ class AdbDevice:
         decoding: what decodes video; threads of this process by default.
         keeps_shells: keep shells open between commands; for whoever calls `close`.
         resources: where what is taken on the phone is written down.
+        passports: where what was found out about phones is kept; None: nothing is known of any.
     """
 
     def __init__(
@@ -83,6 +86,7 @@ class AdbDevice:
         decoding: Decoding | None = None,
         keeps_shells: bool = False,
         resources: ResourceLedger | None = None,
+        passports: PassportShelf | None = None,
     ) -> None:
         self._on_action = on_action
         self._may_act = may_act
@@ -103,6 +107,9 @@ class AdbDevice:
         self._input: InputChannel = self._warm or cold
         self._text = TextChannel(
             self._shell, trees=self.trees, service=self._uiautomator, paste=self._pasted
+        )
+        self._ways = ChosenWays(
+            passports, captures=self._captures, trees=self.trees, warm=self._warm
         )
         self._displays: Displays = NoDisplays(serial, "it is driven without scrcpy.")
         self._extra = None
@@ -162,6 +169,7 @@ class AdbDevice:
         if self._scrcpy is not None and self._warm is not None:
             self._scrcpy.forget()
             self._warm.forget()
+        self._ways.forget()
 
     def move(self, client: AdbClient) -> None:
         """Reach the phone through another adb server from now on."""
@@ -250,8 +258,11 @@ class AdbDevice:
         """Return whether the window in front forbids pictures of itself."""
         return parse_secure((await self._shell.run("dumpsys window windows", 5.0)).text)
 
-    def warm(self) -> None:
-        """Make ready to act soon; returns at once."""
+    async def make_ready(self) -> None:
+        """Make ready to act soon, in the ways of its passport; nothing is waited for."""
+        profile = self._shell.known_profile
+        if profile is not None:
+            await self._ways.take_up(self.serial, profile)
         if self._warm is not None and self._warm.is_wanted:
             self._warm.warm()
 

@@ -26,6 +26,7 @@ from agent.devices.fleet.device_lease_file import TTL_S
 from agent.devices.fleet.labels import Labels
 from agent.devices.fleet.naming import serial_of
 from agent.devices.frames.feed import FrameFeed
+from agent.devices.passport.passport_file import PassportShelf
 from agent.devices.protocols import Capture
 from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.decoding.pictures import Decoding
@@ -57,6 +58,7 @@ class DeviceRegistry:
         scrcpy: how devices use a scrcpy server.
         decoding: what decodes their video.
         resources: where what is taken on them is written down.
+        passports: where what was found out about them is kept.
         others: those of the servers whose phones are another program's.
         host: stands before every name, where cores of several hosts share a store.
     """
@@ -68,6 +70,7 @@ class DeviceRegistry:
         scrcpy: ScrcpySettings,
         decoding: Decoding,
         resources: ResourceLedger,
+        passports: PassportShelf | None = None,
         others: Collection[ServerAddress] = (),
         host: str = "",
     ) -> None:
@@ -75,6 +78,7 @@ class DeviceRegistry:
         self._host = host
         self._others = frozenset(others)
         self._resources = resources
+        self._passports = passports
         self._scrcpy = scrcpy
         self._decoding = decoding
         self._labels = labels
@@ -254,6 +258,7 @@ class DeviceRegistry:
             decoding=self._decoding,
             keeps_shells=True,
             resources=self._resources,
+            passports=self._passports,
         )
 
         async def capture(timeout_s: float) -> Capture:

@@ -22,6 +22,7 @@ from agent.devices.fleet.server_watch import Revive, Watch
 from agent.devices.health.admin import DeviceAdmin
 from agent.devices.health.maintenance import Maintenance
 from agent.devices.health.phone_checks import Health
+from agent.devices.passport.passport_file import PassportShelf
 from agent.devices.protocols import Device
 from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.decoding.decode_process import DecodeProcess
@@ -45,6 +46,7 @@ class AdbFleet:
         decoding: what decodes their video, closed with the fleet; by default a process of its own.
         resources: where what is taken on phones is written down, and what a fleet that was killed
             left there is found; by default, in memory.
+        passports: where what was found out about phones is kept; by default, nothing is known.
         others: those of the servers whose phones are another program's: to look at, not to drive.
         host: stands before the name of every phone, where cores of several hosts share a store.
     """
@@ -59,6 +61,7 @@ class AdbFleet:
         scrcpy: ScrcpySettings | None = None,
         decoding: Decoding | None = None,
         resources: ResourceLedger | None = None,
+        passports: PassportShelf | None = None,
         others: Collection[ServerAddress] = (),
         host: str = "",
         may_keep: Callable[[], bool] = lambda: True,
@@ -71,7 +74,14 @@ class AdbFleet:
         self._decoding: Decoding = decoding or DecodeProcess()
         self._resources = resources or ResourceLedger()
         self._registry = DeviceRegistry(
-            self._clients, self._labels, self._scrcpy, self._decoding, self._resources, others, host
+            self._clients,
+            self._labels,
+            self._scrcpy,
+            self._decoding,
+            self._resources,
+            passports,
+            others,
+            host,
         )
         self._watch = Watch(self._clients, self._registry, revive)
         self._leases = DeviceLeases(self._registry, key or token_hex(8), may_keep)
@@ -205,7 +215,7 @@ class AdbFleet:
         try:
             async with self._leases.hold(entry, driver):
                 device = await self.device(serial)
-                entry.device.warm()
+                await entry.device.make_ready()
                 try:
                     yield device
                 finally:

@@ -7,6 +7,7 @@ running, large enough for a model; each says its source.
 
 import time
 from collections.abc import Callable
+from math import inf
 from typing import Protocol
 
 from agent.devices.protocols import Capture
@@ -59,14 +60,19 @@ class QuickCaptures:
         """Measure anew: the phone came back, or is reached another way."""
         self._took_s = 0.0
 
+    def expect(self, took_s: float) -> None:
+        """Take an exact picture to last so long, as it did when the phone was qualified.
+
+        Infinity says that it gave none: then it is taken only where there is no other.
+        """
+        self._took_s = took_s
+        self._measured_s = self._seconds()
+
     async def capture(self, *, timeout_s: float) -> Capture:
         """Take a picture of the screen. Raises DeviceError when there is none."""
         is_slow = self._took_s >= SLOW_CAPTURE_S
-        if (
-            self.stream is not None
-            and is_slow
-            and self._seconds() - self._measured_s < MEASURE_AGAIN_S
-        ):
+        is_recent = self._seconds() - self._measured_s < MEASURE_AGAIN_S
+        if self.stream is not None and is_slow and (is_recent or self._took_s == inf):
             picture = await self.stream.capture(
                 least_side_px=LEAST_SIDE_PX, timeout_s=min(timeout_s / 2, STREAM_TIMEOUT_S)
             )

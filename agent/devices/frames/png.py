@@ -76,6 +76,20 @@ def png_of(rgb: bytes, size: tuple[int, int]) -> bytes:
     return out.getvalue()
 
 
+def png_of_raw(pixels: bytes, order: str, size: tuple[int, int]) -> bytes:
+    """Encode samples as a PNG. Blocking.
+
+    Args:
+        order: Pillow's name of the samples' order, such as RGBX, in which X is left out.
+    """
+    from PIL import Image
+
+    out = BytesIO()
+    picture = Image.frombytes("RGB", size, pixels, "raw", order)
+    picture.save(out, "PNG", compress_level=1)
+    return out.getvalue()
+
+
 def jpeg_of(rgb: bytes, size: tuple[int, int], *, quality: int = _JPEG_QUALITY) -> bytes:
     """Encode width × height × 3 bytes as a JPEG that keeps small letters legible. Blocking."""
     from PIL import Image

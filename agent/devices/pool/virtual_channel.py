@@ -19,6 +19,7 @@ FAULTS = (
     "slow-shell",
     "hung-shell",
     "hung-dump",
+    "hung-dumpsys",
     "dump-not-idle",
     "null-root",
     "low-storage",

@@ -43,13 +43,19 @@ class WarmInput:
         self._again_s = 0.0
         self._pause_s = FIRST_RETRY_S
         self._is_warm = False
+        self._avoids_socket = False
+        self._avoids_cold = False
 
     # --- life ----------
 
     @property
     def is_wanted(self) -> bool:
         """Whether the operator lets touches go over a control socket."""
-        return self._link.settings.control
+        return self._link.settings.control and not self._avoids_socket
+
+    def avoid(self, *, socket: bool = False, cold: bool = False) -> None:
+        """Keep off what was seen to have no effect on this build, as long as the other is there."""
+        self._avoids_socket, self._avoids_cold = socket, cold
 
     def warm(self) -> None:
         """Begin to open the socket, so that it is there for the first action; returns at once."""
@@ -72,6 +78,7 @@ class WarmInput:
     def forget(self) -> None:
         """Try again at once: the phone came back. A socket that broke is noticed by itself."""
         self._again_s, self._pause_s = 0.0, FIRST_RETRY_S
+        self.avoid()
 
     # --- acting ----------
 
@@ -168,7 +175,10 @@ class WarmInput:
             broken, self._channel = self._channel, None
             await broken.close()
         if self._channel is not None:
-            return self._channel
+            return self._channel if must or not self._avoids_socket else None
+        if self._avoids_socket and not must:
+            return None
+        must = must or (self._avoids_cold and self.is_wanted)
         if must or (self._opening is not None and self._opening.done()):
             self._begin(must=must)
             opening = self._opening

@@ -62,6 +62,11 @@ class PhoneShell:
             self._profile = await read_profile(self.client, self.serial, timeout_s=timeout_s)
         return self._profile
 
+    @property
+    def known_profile(self) -> Profile | None:
+        """What was read of the phone since it connected; None while nothing was."""
+        return self._profile
+
     def bounded(self, doing: str, timeout_s: float) -> "Deadline":
         """Bound several calls by one time-out, raised as DeviceTimeoutError."""
         return Deadline(self.serial, doing, timeout_s)

@@ -17,6 +17,9 @@ _PROPERTIES = (
     "sys.boot_completed",
     "ro.virtual_phone.name",
     "ro.virtual_phone.unicode_input",
+    "ro.serialno",
+    "ro.build.fingerprint",
+    "ro.product.manufacturer",
 )
 _SIZE = "size"
 _FIRST_TURNED_SCREENCAP_SDK = 21
@@ -34,6 +37,11 @@ class Profile:
     virtual: bool = False
     unicode_input: bool = False
     """Its `input text` takes every character, as the virtual phone's does."""
+    phone: str = ""
+    """The serial number that the phone gives itself."""
+    fingerprint: str = ""
+    """Of its build: another one after every update."""
+    maker: str = ""
     natural_size: tuple[int, int] | None = None
     """Width and height in pixels of the display before it is turned."""
 
@@ -56,8 +64,8 @@ async def read_profile(client: AdbClient, serial: str, *, timeout_s: float) -> P
         limit=1 << 20,
     )
     said = _by_heading(result.text)
-    model, android, sdk, booted, virtual, unicode_input = (
-        one_line(said.get(name, "").strip(), 92) for name in _PROPERTIES
+    model, android, sdk, booted, virtual, unicode_input, phone, fingerprint, maker = (
+        one_line(said.get(name, "").strip(), 200) for name in _PROPERTIES
     )
     return Profile(
         features=features,
@@ -67,6 +75,9 @@ async def read_profile(client: AdbClient, serial: str, *, timeout_s: float) -> P
         booted=booted == "1",
         virtual=bool(virtual),
         unicode_input=unicode_input in {"1", "true"},
+        phone=phone,
+        fingerprint=fingerprint,
+        maker=maker,
         natural_size=parse_natural_size(said.get(_SIZE, "")),
     )
 

@@ -34,6 +34,7 @@ _LONGEST_ANSWER_S = 3.0  # How long a service that is up is waited for; heavy ap
 _SHORTEST_START_S = 3.0
 _EXPLAIN_TIMEOUT_S = 5.0
 _HEAD_BYTES = 1024
+_FAILED_BEFORE = "the service failed when the phone was qualified"
 
 
 class DisplayInfo(msgspec.Struct, rename="camel"):
@@ -66,17 +67,22 @@ class WarmTrees:
         self._cold = cold
         self._rest = CircuitBreaker()
         self._natural: tuple[int, int] | None = None
+        self._only_cold = False
 
     @property
     def why_cold(self) -> str:
         """Why the last tree did not come from the service; empty when it did."""
-        return self._rest.why
+        return _FAILED_BEFORE if self._only_cold else self._rest.why
+
+    def avoid_service(self, fails: bool) -> None:
+        """Dump first where the service was seen to fail; it is tried again once a dump fails."""
+        self._only_cold = fails
 
     async def tree(self, *, timeout_s: float) -> UiTree:
         """Read the UI tree. Raises TreeUnavailableError with the reason when there is none."""
         began = time.monotonic()
         is_taken = False
-        if not self._rest.left_s:
+        if not self._rest.left_s and not self._only_cold:
             try:
                 tree = await self._warm(timeout_s)
             except (NoServiceError, rpc.ServiceDownError, rpc.CallFailedError) as error:
@@ -94,6 +100,7 @@ class WarmTrees:
         try:
             return await self._cold.tree(timeout_s=left_s)
         except TreeUnavailableError:
+            self._only_cold = False
             if is_taken:
                 raise treeless(
                     self._shell.serial,
@@ -123,6 +130,7 @@ class WarmTrees:
         self._cold.forget()
         self._rest.end()
         self._natural = None
+        self._only_cold = False
 
     async def close(self) -> None:
         """Stop on the phone what was started there; it may be used again."""

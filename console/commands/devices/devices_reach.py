@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent.devices.fleet.fleet import AdbFleet
     from agent.devices.health.admin import DeviceAdmin
     from agent.devices.protocols import Device
+    from agent.devices.resources.resource_ledger import ResourceLedger
 
 WAIT_S = 5.0
 DRIVER = "command"
@@ -42,6 +43,7 @@ class Reached:
     serial: str  # What its server lists it as.
     extras: DeviceAdmin
     fleet: AdbFleet
+    resources: ResourceLedger
 
 
 def run_with_phone(
@@ -116,7 +118,7 @@ async def reached(
         client, listed = fleet.reach(device.serial)
         info = next(one for one in fleet.devices() if one.serial == device.serial)
         extras = DeviceAdmin(client, device.serial, resources=resources)
-        phone = Reached(info, device, client, listed, extras, fleet)
+        phone = Reached(info, device, client, listed, extras, fleet, resources)
         if not drives:
             yield phone
             return

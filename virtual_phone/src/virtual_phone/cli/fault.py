@@ -27,6 +27,7 @@ Faults:
   slow-shell      every shell command begins VALUE seconds late
   hung-shell      shell commands begin when the fault ends
   hung-dump       dumps of the UI tree wait until the fault ends
+  hung-dumpsys    dumpsys waits until the fault ends; every other command answers
   dump-not-idle   dumps fail: "could not get idle state"
   null-root       dumps fail: "null root node"
   low-storage     nothing can be written

@@ -20,6 +20,7 @@ class FaultKind(StrEnum):
     SLOW_SHELL = "slow-shell"
     HUNG_SHELL = "hung-shell"
     HUNG_DUMP = "hung-dump"
+    HUNG_DUMPSYS = "hung-dumpsys"
     DUMP_NOT_IDLE = "dump-not-idle"
     NULL_ROOT = "null-root"
     LOW_STORAGE = "low-storage"

@@ -28,6 +28,7 @@ from virtual_phone.input import adb_keyboards
 from virtual_phone.numbers import is_number
 from virtual_phone.phone import Phone
 from virtual_phone.running import ALWAYS
+from virtual_phone.server.faults import FaultKind
 from virtual_phone.shell.call import Call, CommandError, command
 from virtual_phone.state.records import Notice
 
@@ -258,6 +259,7 @@ SERVICES: dict[str, Callable[[Phone, list[str]], str]] = {
 @command("dumpsys", java=True)
 async def dumpsys(call: Call) -> int:
     """Show what services say of themselves."""
+    await call.userland.faults.hold(FaultKind.HUNG_DUMPSYS)
     words = list(call.args)
     while words and words[0].startswith("-"):
         option = words.pop(0)

@@ -1,0 +1,1 @@
+"""What was found out about a phone once, and how sessions drive it because of that."""

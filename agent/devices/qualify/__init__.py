@@ -1,0 +1,1 @@
+"""Find out what works on a phone, without leaving a trace."""
