@@ -7,6 +7,7 @@ flags' names since 9 (WindowManager.LayoutParams.toString). Which of them has th
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from agent.devices.facts.dump_text import MAIN_DISPLAY, WindowDump, read_dump
 from agent.devices.facts.fact import Fact, Known, Unknown, first_known, known
@@ -109,7 +110,7 @@ def _by_app(windows: Sequence[ListedWindow], app: Fact[App | None], display: int
 
 def _listed(lines: Sequence[str], is_cut: bool) -> Iterator[ListedWindow]:
     starts = [at for at, line in enumerate(lines) if _RECORD.match(line)]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for start, end in pairwise([*starts, len(lines)]):
         heading = _RECORD.match(lines[start])
         # A colon stands behind the closing brace.
         window = None if heading is None else read_window(heading["inside"].rstrip(" :"))

@@ -1,59 +1,115 @@
-"""Probe what a phone says of itself: its screen, its lock, the app in front.
+"""Probe what a phone says of itself: its displays, its lock, its keyboard, its power.
 
-Not the readers (`agent.devices.facts`). Invariant: every fact is a row, an unknown one with its
-reason; what later probes depend on is put into the conditions.
+Not the readers (`agent.devices.facts`). Invariants: every fact is a row, an unknown one with its
+reason; each question is a probe of its own, so that one which hangs costs no other its answer; what
+later probes depend on is put into the conditions.
 """
 
-import re
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
-from agent.devices.facts.fact import Fact, Known, Unknown, known
-from agent.devices.passport.passport import Area, Row
+from agent.devices.facts.displays import DISPLAYS, DisplayFacts, read_displays
+from agent.devices.facts.fact import Fact, Known, Unknown
+from agent.devices.facts.focus import Window
+from agent.devices.facts.foreground import read_front
+from agent.devices.facts.keyboard import KEYBOARD, read_keyboard_shown
+from agent.devices.facts.keyguard import KEYGUARD, read_locked
+from agent.devices.facts.power import POWER, read_awake
+from agent.devices.passport.passport import Area, Outcome, Row
 from agent.devices.qualify.conditions import Conditions, fact_row
 from agent.devices.qualify.probe import Probe
-from agent.devices.shell.focus import parse_foreground
 from agent.devices.shell.phone_shell import PhoneShell
 
 _TIMEOUT_S = 6.0
-_KEYGUARD = re.compile(
-    r"(?:isKeyguardShowing|mShowingLockscreen|mKeyguardShowing|KeyguardShowing)=(true|false)"
-)
-_AWAKE = re.compile(r"mWakefulness=(\w+)")
+_MOST_DISPLAYS = 16
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 
-def fact_probes(shell: PhoneShell, conditions: Conditions) -> tuple[Probe, ...]:
-    """Return the probes, which may run side by side; they fill in the conditions."""
+class FactProbes:
+    """The probes of what one phone says; they may run side by side.
 
-    async def awake() -> list[Row]:
-        said = (await shell.run("dumpsys power", _TIMEOUT_S)).text
-        found = _AWAKE.search(said)
-        if found is None:
-            conditions.awake = Unknown(reason="the phone does not say")
-        else:
-            conditions.awake = known(found[1] == "Awake", found[0])
-        return [fact_row(Area.POWER, "awake", _words(conditions.awake))]
+    Args:
+        conditions: filled in as answers come.
+    """
 
-    async def locked() -> list[Row]:
-        said = (await shell.run("dumpsys window policy; dumpsys window", _TIMEOUT_S)).text
-        told = _KEYGUARD.findall(said)
-        if not told:
-            conditions.locked = Unknown(reason="the phone does not say")
-        else:
-            conditions.locked = known("true" in told, told[0])
-        foreground = parse_foreground(said)
-        if foreground is None:
-            conditions.front = Unknown(reason="no window has the focus")
-        else:
-            conditions.front = known(foreground.package, "")
-        return [
-            fact_row(Area.DISPLAYS, "locked", _words(conditions.locked)),
-            fact_row(Area.DISPLAYS, "app in front", conditions.front),
-        ]
+    def __init__(self, shell: PhoneShell, conditions: Conditions) -> None:
+        self._shell = shell
+        self._conditions = conditions
 
-    return (
-        Probe(Area.POWER, "awake", _TIMEOUT_S, awake),
-        Probe(Area.DISPLAYS, "locked", _TIMEOUT_S, locked),
+    def probes(self) -> tuple[Probe, ...]:
+        asked: tuple[tuple[Area, str, Callable[[], Awaitable[list[Row]]]], ...] = (
+            (Area.DISPLAYS, "displays", self._displays),
+            (Area.DISPLAYS, "locked", self._locked),
+            (Area.DISPLAYS, "keyboard shown", self._keyboard),
+            (Area.POWER, "awake", self._awake),
+        )
+        return tuple(Probe(area, name, _TIMEOUT_S, ask) for area, name, ask in asked)
+
+    async def _displays(self) -> list[Row]:
+        said = await self._said(DISPLAYS)
+        front = read_front(said)
+        self._conditions.front = _changed(front, lambda its: its.package)
+        rows = [fact_row(Area.DISPLAYS, "app in front", _changed(front, lambda its: its.package))]
+        match read_displays(said):
+            case Unknown() as told:
+                return [fact_row(Area.DISPLAYS, "displays", told), *rows]
+            case Known(value=displays):
+                return [*map(_display_row, displays[:_MOST_DISPLAYS]), *rows]
+
+    async def _locked(self) -> list[Row]:
+        locked = self._conditions.locked = read_locked(await self._said(KEYGUARD))
+        return [fact_row(Area.DISPLAYS, "locked", _words(locked))]
+
+    async def _keyboard(self) -> list[Row]:
+        shown = read_keyboard_shown(await self._said(KEYBOARD))
+        return [fact_row(Area.DISPLAYS, "keyboard shown", _words(shown))]
+
+    async def _awake(self) -> list[Row]:
+        awake = self._conditions.awake = read_awake(await self._said(POWER))
+        return [fact_row(Area.POWER, "awake", _words(awake))]
+
+    async def _said(self, command: str) -> str:
+        return (await self._shell.run(command, _TIMEOUT_S)).text
+
+
+def _display_row(display: DisplayFacts) -> Row:
+    """Make the row of a display: what is known of it, and what is not."""
+    parts: list[tuple[str, Fact[str]]] = [
+        ("size", _changed(display.size, lambda size: f"{size[0]}×{size[1]}")),
+        ("rotation", _changed(display.rotation, lambda turns: f"turned {turns * 90}°")),
+        ("focus", _changed(display.focus, _window_words)),
+        ("lock", _told(display.keyguard_showing, "locked", "unlocked")),
+        ("secure", _told(display.secure, "forbids pictures", "allows pictures")),
+    ]
+    words = [fact.value for _, fact in parts if isinstance(fact, Known)]
+    missing = [name for name, fact in parts if isinstance(fact, Unknown)]
+    if missing:
+        words.append(f"unknown: {', '.join(missing)}")
+    size_and_focus_known = not {"size", "focus"} & set(missing)
+    return Row(
+        area=Area.DISPLAYS,
+        name=f"display {display.number}",
+        outcome=Outcome.WORKS if size_and_focus_known else Outcome.UNKNOWN,
+        detail=", ".join(words),
+        line=display.size.line if isinstance(display.size, Known) else "",
     )
 
 
+def _window_words(window: Window | None) -> str:
+    if window is None:
+        return "the focus is on another display"
+    return f"{window.package or window.title} has the focus"
+
+
+def _changed(fact: Fact[T], change: Callable[[T], U]) -> Fact[U]:
+    return fact.map(change) if isinstance(fact, Known) else fact
+
+
+def _told(fact: Fact[bool], yes: str, no: str) -> Fact[str]:
+    return _changed(fact, lambda value: yes if value else no)
+
+
 def _words(fact: Fact[bool]) -> Fact[str]:
-    return fact.map(lambda value: "yes" if value else "no") if isinstance(fact, Known) else fact
+    return _told(fact, "yes", "no")

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from agent.devices.gestures import Tap
 from agent.devices.input.field_verify import focused_field
 from agent.devices.input.keycodes import key_code
+from agent.devices.passport.passport import Area, Row
 from agent.devices.qualify.phone_parts import PhoneParts
+from agent.devices.qualify.probe import works
 from agent.errors import DeviceError, DeviceLostError, TreeUnavailableError
 from agent.records import UiNode
 
@@ -65,14 +67,27 @@ class HarmlessPlace:
         """The packages that this opened, which Back leads out of."""
         self._found: tuple[object, ...] | None = None
         """What was shown before; None until something is opened."""
+        self._woken = False
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the phone shows something else than before, so that it has to be left."""
+        return self._woken or self._found is not None
+
+    async def wake(self) -> list[Row]:
+        """Switch the screen on if it is off; no row where it is on. Raises DeviceError."""
+        if self._before.awake:
+            return []
+        self._woken = True
+        await self._key("KEYCODE_WAKEUP")
+        await self._until_shown()
+        return [works(Area.INPUT, "wake", "the screen was off, and is on until the end")]
 
     async def open_list(self) -> Nodes:
         """Show the first page of the settings, and return its nodes.
 
         Raises DeviceError when no page of the settings comes.
         """
-        if not self._before.awake:
-            await self._key("KEYCODE_WAKEUP")
         return await self._start(ROOT_ACTION)
 
     async def open_field(self) -> UiNode:
@@ -127,13 +142,19 @@ class HarmlessPlace:
         """Go back one page."""
         await self._key("KEYCODE_BACK")
 
-    async def leave(self) -> str:
-        """Put back what was in front, and the screen off if it was; say how the phone is now.
+    async def leave(self) -> list[Row]:
+        """Put back what was in front, and the screen off if it was; return how the phone is now.
 
         Raises DeviceError when it shows something else than before.
         """
-        if self._found is None:
-            return "nothing was opened"
+        try:
+            how = await self._go_back() if self._found is not None else "nothing was opened"
+        finally:
+            if self._woken:
+                await self._key("KEYCODE_SLEEP")
+        return [works(Area.INPUT, "left as found", how)]
+
+    async def _go_back(self) -> str:
         for _ in range(_MOST_BACKS):
             nodes = await self.settled()
             if shown(nodes) == self._found or front_of(nodes) not in self._places:
@@ -145,9 +166,6 @@ class HarmlessPlace:
             await self._key("KEYCODE_HOME")
         nodes = await self.settled()
         front = front_of(nodes)
-        if not self._before.awake:
-            await self._key("KEYCODE_SLEEP")
-            return "the screen is off again"
         if self._before.package and front != self._before.package:
             raise DeviceError(
                 f"{self._parts.serial} shows {front or 'no app'}, and showed "
@@ -171,6 +189,14 @@ class HarmlessPlace:
         nodes = await self._until_settings()
         self._places.add(front_of(nodes))
         return nodes
+
+    async def _until_shown(self) -> None:
+        """Wait until a screen that was switched on shows something, at most a while."""
+        deadline_s = time.monotonic() + EFFECT_S
+        while True:
+            if await self._nodes_if_any() or time.monotonic() > deadline_s:
+                return
+            await asyncio.sleep(_PAUSE_S)
 
     async def _nodes_if_any(self) -> Nodes:
         try:

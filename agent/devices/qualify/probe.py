@@ -6,6 +6,7 @@ untried; a row is told once.
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,9 @@ from msgspec.structs import replace
 
 from agent.devices.passport.passport import Area, Outcome, Row
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
+from agent.text import one_line
+
+_log = logging.getLogger(__name__)
 
 Ask = Callable[[], Awaitable[Sequence[Row]]]
 """Asks the phone, and returns its rows; one that says how long it took keeps that."""
@@ -89,6 +93,11 @@ class Examination:
             rows = (_failed(probe, Outcome.FAILS, error),)
         except TimeoutError:
             rows = (unknown(probe.area, probe.name, f"no answer within {probe.timeout_s:g} s"),)
+        except Exception as error:
+            # A reader that meets what it does not expect costs its own row and no other.
+            _log.exception("The probe %s of %s failed", probe.name, probe.area)
+            why = f"what the phone said cannot be read ({type(error).__name__}: {error})"
+            rows = (unknown(probe.area, probe.name, one_line(why, 200)),)
         took_ms = round((time.monotonic() - began_s) * 1000)
         told = tuple(row if row.took_ms else replace(row, took_ms=took_ms) for row in rows)
         self.tell(*told)

@@ -5,15 +5,16 @@ the facts say that it may be touched. Invariants: rows are told as they come; a 
 does not answer is asked nothing else, and gets no choices.
 """
 
+import asyncio
 import time
-from asyncio import TaskGroup
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 
 from agent.devices.passport.choosing import choose
-from agent.devices.passport.passport import Area, Choices, Outcome, Passport, Row
+from agent.devices.passport.passport import Area, Choices, Outcome, Passport, Row, TreeWay
 from agent.devices.qualify.capture_probes import CaptureProbes
 from agent.devices.qualify.conditions import Conditions
-from agent.devices.qualify.fact_probes import fact_probes
+from agent.devices.qualify.fact_probes import FactProbes
 from agent.devices.qualify.harmless_place import HarmlessPlace, Launch
 from agent.devices.qualify.input_probes import InputProbes
 from agent.devices.qualify.link_probes import shell_probe, throughput_probe
@@ -23,6 +24,8 @@ from agent.devices.qualify.text_probes import TextProbes
 from agent.devices.qualify.tree_probes import TreeProbes
 
 BUDGET_S = 300.0
+_SOON_S = 1.5
+_WAKE_TIMEOUT_S = 10.0
 _LEAVE_TIMEOUT_S = 30.0
 
 
@@ -58,30 +61,46 @@ async def qualify(
 
 async def _everything(parts: PhoneParts, examination: Examination, launch: Launch) -> None:
     conditions = Conditions()
-    looks = (
-        throughput_probe(parts.shell),
-        *CaptureProbes(parts).probes(),
-        *TreeProbes(parts).probes(),
-    )
-    async with TaskGroup() as group:
-        group.create_task(examination.side_by_side(fact_probes(parts.shell, conditions)))
-        group.create_task(examination.in_turn(looks))
+    facts = FactProbes(parts.shell, conditions).probes()
+    asking = asyncio.create_task(examination.side_by_side(facts), name=f"facts of {parts.serial}")
+    # Facts that come soon disturb no time that is taken, and say whether the screen is off.
+    await asyncio.wait({asking}, timeout=_SOON_S)
     place = HarmlessPlace(parts, conditions.before(), launch)
+    try:
+        if not conditions.why_not_touch():
+            await examination.one(Probe(Area.INPUT, "wake", _WAKE_TIMEOUT_S, place.wake))
+        await examination.in_turn(
+            (
+                throughput_probe(parts.shell),
+                *CaptureProbes(parts).probes(),
+                *TreeProbes(parts).probes(),
+            )
+        )
+        await asking
+        await _touch(parts, examination, conditions, place)
+    finally:
+        asking.cancel()
+        if place.is_changed:
+            leaving = Probe(Area.INPUT, "left as found", _LEAVE_TIMEOUT_S, place.leave)
+            await examination.one(leaving, beyond_budget=True)
+
+
+async def _touch(
+    parts: PhoneParts, examination: Examination, conditions: Conditions, place: HarmlessPlace
+) -> None:
     touches, typing = InputProbes(parts, place).probes(), TextProbes(parts, place)
-    if why := conditions.why_not_touch():
+    if why := conditions.why_not_touch() or _why_unseen(examination.rows):
         rows = (unknown(one.area, one.name, f"not tried: {why}") for one in touches)
         examination.tell(*rows, *typing.untried(why))
         return
-    try:
-        await examination.in_turn(touches)
-        await typing.run(examination)
-    finally:
+    await examination.in_turn(touches)
+    await typing.run(examination)
 
-        async def leave() -> list[Row]:
-            return [works(Area.INPUT, "left as found", await place.leave())]
 
-        leaving = Probe(Area.INPUT, "left as found", _LEAVE_TIMEOUT_S, leave)
-        await examination.one(leaving, beyond_budget=True)
+def _why_unseen(rows: Iterable[Row]) -> str:
+    """Return why no effect could be seen; empty where a UI tree can be read."""
+    ways = {row.name for row in rows if row.area is Area.TREE and row.outcome is Outcome.WORKS}
+    return "" if ways & set(TreeWay) else "no UI tree can be read, so no effect could be seen"
 
 
 async def _passport(

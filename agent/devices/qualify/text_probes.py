@@ -13,7 +13,7 @@ from functools import partial
 
 from agent.devices.input import field_clear, field_verify, input_text
 from agent.devices.passport.choosing import text_row
-from agent.devices.passport.passport import Area, Row
+from agent.devices.passport.passport import Area, Outcome, Row
 from agent.devices.passport.scripts import SAMPLES
 from agent.devices.protocols import TextWay
 from agent.devices.qualify.harmless_place import HarmlessPlace
@@ -48,6 +48,10 @@ class TextProbes:
 
     async def run(self, examination: Examination) -> None:
         """Try every way: all samples in one go, and one by one where that did not arrive."""
+        (field,) = await examination.one(Probe(Area.TEXT, "field", _TOGETHER_S, self._field))
+        if field.outcome is not Outcome.WORKS:
+            examination.tell(*self.untried("there is no field whose text is submitted nowhere"))
+            return
         for way, opened in self._ways():
             together = partial(self._together, way, opened)
             if await examination.one(Probe(Area.TEXT, way.value, _TOGETHER_S, together)):
@@ -120,7 +124,11 @@ class TextProbes:
             raise
         except DeviceError as error:
             raise NoWayError(error.message.rstrip("."), error.remedy) from error
-        held = await channel.clipboard()
+        try:
+            held = await channel.clipboard()
+        except DeviceTimeoutError:
+            # Servers say nothing where the clipboard holds no text (scrcpy, `Controller.java`).
+            held = ""
 
         async def send(text: str) -> None:
             await channel.set_clipboard(text, paste=True)
@@ -131,6 +139,10 @@ class TextProbes:
             await channel.set_clipboard(held)
 
     # --- trying ----------
+
+    async def _field(self) -> list[Row]:
+        field = await self._place.open_field()
+        return [works(Area.TEXT, "field", f"the search of {field.package or 'the settings'}")]
 
     async def _together(self, way: TextWay, opened: Opened) -> list[Row]:
         """Type all samples at once; no row where they did not arrive, so that each is tried."""

@@ -151,3 +151,9 @@ def test_flags_that_are_not_printed_are_unknown(android: int) -> None:
     # The text ends within the record of the window in front.
     cut = text[: text.index(f"Window{{{MAIN.token} u0 {MAIN.focus}}}:") + 90]
     assert isinstance(read_secure(cut), Unknown)
+
+
+@pytest.mark.parametrize("android", ANDROIDS)
+def test_a_phone_that_lists_no_window_says_nothing_of_secure_ones(android: int) -> None:
+    assert isinstance(read_secure(displays_text(android, (MAIN,))), Unknown)
+    assert isinstance(read_displays(displays_text(android, (MAIN,))), Known)
