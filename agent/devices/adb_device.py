@@ -27,7 +27,7 @@ from agent.devices.input.keycodes import button_code, key_code
 from agent.devices.input.text_channel import TextChannel
 from agent.devices.input.touch_panel import touches as follow_touches
 from agent.devices.no_displays import NoDisplays
-from agent.devices.passport.passport_file import PassportShelf
+from agent.devices.passport.passport_file import PassportFolder
 from agent.devices.protocols import TREE_TIMEOUT_S, Button, Capture, Displays, Typed, UiTree
 from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.arguments import SessionOptions
@@ -86,7 +86,7 @@ class AdbDevice:
         decoding: Decoding | None = None,
         keeps_shells: bool = False,
         resources: ResourceLedger | None = None,
-        passports: PassportShelf | None = None,
+        passports: PassportFolder | None = None,
     ) -> None:
         self._on_action = on_action
         self._may_act = may_act

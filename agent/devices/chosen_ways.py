@@ -10,7 +10,7 @@ from math import inf
 
 from agent.devices.frames.fast_capture import QuickCaptures
 from agent.devices.passport.passport import CaptureWay, Choices, InputWay, TreeWay
-from agent.devices.passport.passport_file import PassportShelf
+from agent.devices.passport.passport_file import PassportFolder
 from agent.devices.scrcpy.control_input import WarmInput
 from agent.devices.shell.profile import Profile
 from agent.devices.trees.tree_provider import WarmTrees
@@ -26,7 +26,7 @@ class ChosenWays:
 
     def __init__(
         self,
-        passports: PassportShelf | None,
+        passports: PassportFolder | None,
         *,
         captures: QuickCaptures,
         trees: WarmTrees,

@@ -151,7 +151,7 @@ async def make_fleet(
 
     from agent.devices.fleet.fleet import AdbFleet
     from agent.devices.fleet.labels import Labels
-    from agent.devices.passport.passport_file import PassportShelf
+    from agent.devices.passport.passport_file import PassportFolder
     from agent.devices.resources.resource_ledger import FOLDER, ResourceLedger
     from agent.devices.scrcpy.link import ScrcpySettings
 
@@ -164,7 +164,7 @@ async def make_fleet(
         key=fleet_key(settings),
         scrcpy=scrcpy,
         resources=ResourceLedger(settings.data_dir / FOLDER),
-        passports=PassportShelf.of(settings.data_dir),
+        passports=PassportFolder.of(settings.data_dir),
         others=others,
         host=host,
         may_keep=may_keep,

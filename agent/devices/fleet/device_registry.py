@@ -26,7 +26,7 @@ from agent.devices.fleet.device_lease_file import TTL_S
 from agent.devices.fleet.labels import Labels
 from agent.devices.fleet.naming import serial_of
 from agent.devices.frames.feed import FrameFeed
-from agent.devices.passport.passport_file import PassportShelf
+from agent.devices.passport.passport_file import PassportFolder
 from agent.devices.protocols import Capture
 from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.decoding.pictures import Decoding
@@ -70,7 +70,7 @@ class DeviceRegistry:
         scrcpy: ScrcpySettings,
         decoding: Decoding,
         resources: ResourceLedger,
-        passports: PassportShelf | None = None,
+        passports: PassportFolder | None = None,
         others: Collection[ServerAddress] = (),
         host: str = "",
     ) -> None:

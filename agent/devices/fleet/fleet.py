@@ -22,7 +22,7 @@ from agent.devices.fleet.server_watch import Revive, Watch
 from agent.devices.health.admin import DeviceAdmin
 from agent.devices.health.maintenance import Maintenance
 from agent.devices.health.phone_checks import Health
-from agent.devices.passport.passport_file import PassportShelf
+from agent.devices.passport.passport_file import PassportFolder
 from agent.devices.protocols import Device
 from agent.devices.resources.resource_ledger import ResourceLedger
 from agent.devices.scrcpy.decoding.decode_process import DecodeProcess
@@ -61,7 +61,7 @@ class AdbFleet:
         scrcpy: ScrcpySettings | None = None,
         decoding: Decoding | None = None,
         resources: ResourceLedger | None = None,
-        passports: PassportShelf | None = None,
+        passports: PassportFolder | None = None,
         others: Collection[ServerAddress] = (),
         host: str = "",
         may_keep: Callable[[], bool] = lambda: True,

@@ -25,14 +25,14 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class PassportShelf:
+class PassportFolder:
     """The passports of one data directory."""
 
     folder: Path
 
     @classmethod
-    def of(cls, data_dir: Path) -> "PassportShelf":
-        """Return the shelf of a data directory; nothing is created."""
+    def of(cls, data_dir: Path) -> "PassportFolder":
+        """Return the folder of a data directory; nothing is created."""
         return cls(data_dir / FOLDER)
 
     def path(self, phone: str) -> Path:

@@ -48,7 +48,7 @@ class FactProbes:
         return tuple(Probe(area, name, _TIMEOUT_S, ask) for area, name, ask in asked)
 
     async def _displays(self) -> list[Row]:
-        said = await self._said(DISPLAYS)
+        said = await self._answer_to(DISPLAYS)
         front = read_front(said)
         self._conditions.front = _changed(front, lambda its: its.package)
         rows = [fact_row(Area.DISPLAYS, "app in front", _changed(front, lambda its: its.package))]
@@ -59,18 +59,18 @@ class FactProbes:
                 return [*map(_display_row, displays[:_MOST_DISPLAYS]), *rows]
 
     async def _locked(self) -> list[Row]:
-        locked = self._conditions.locked = read_locked(await self._said(KEYGUARD))
+        locked = self._conditions.locked = read_locked(await self._answer_to(KEYGUARD))
         return [fact_row(Area.DISPLAYS, "locked", _words(locked))]
 
     async def _keyboard(self) -> list[Row]:
-        shown = read_keyboard_shown(await self._said(KEYBOARD))
+        shown = read_keyboard_shown(await self._answer_to(KEYBOARD))
         return [fact_row(Area.DISPLAYS, "keyboard shown", _words(shown))]
 
     async def _awake(self) -> list[Row]:
-        awake = self._conditions.awake = read_awake(await self._said(POWER))
+        awake = self._conditions.awake = read_awake(await self._answer_to(POWER))
         return [fact_row(Area.POWER, "awake", _words(awake))]
 
-    async def _said(self, command: str) -> str:
+    async def _answer_to(self, command: str) -> str:
         return (await self._shell.run(command, _TIMEOUT_S)).text
 
 
@@ -80,8 +80,8 @@ def _display_row(display: DisplayFacts) -> Row:
         ("size", _changed(display.size, lambda size: f"{size[0]}×{size[1]}")),
         ("rotation", _changed(display.rotation, lambda turns: f"turned {turns * 90}°")),
         ("focus", _changed(display.focus, _window_words)),
-        ("lock", _told(display.keyguard_showing, "locked", "unlocked")),
-        ("secure", _told(display.secure, "forbids pictures", "allows pictures")),
+        ("lock", _either(display.keyguard_showing, "locked", "unlocked")),
+        ("secure", _either(display.secure, "forbids pictures", "allows pictures")),
     ]
     words = [fact.value for _, fact in parts if isinstance(fact, Known)]
     missing = [name for name, fact in parts if isinstance(fact, Unknown)]
@@ -107,9 +107,9 @@ def _changed(fact: Fact[T], change: Callable[[T], U]) -> Fact[U]:
     return fact.map(change) if isinstance(fact, Known) else fact
 
 
-def _told(fact: Fact[bool], yes: str, no: str) -> Fact[str]:
+def _either(fact: Fact[bool], yes: str, no: str) -> Fact[str]:
     return _changed(fact, lambda value: yes if value else no)
 
 
 def _words(fact: Fact[bool]) -> Fact[str]:
-    return _told(fact, "yes", "no")
+    return _either(fact, "yes", "no")

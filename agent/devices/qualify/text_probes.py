@@ -58,7 +58,7 @@ class TextProbes:
                 continue
             for script, sample in SAMPLES.items():
                 name = text_row(way, script)
-                alone = partial(self._alone, name, sample, opened)
+                alone = partial(self._try_sample, name, sample, opened)
                 await examination.one(Probe(Area.TEXT, name, _ALONE_S, alone))
 
     def untried(self, why: str) -> tuple[Row, ...]:
@@ -163,7 +163,7 @@ class TextProbes:
         detail = "read back exactly, together with the others"
         return [works(Area.TEXT, text_row(way, one), detail) for one in SAMPLES if arrived]
 
-    async def _alone(self, name: str, sample: str, opened: Opened) -> list[Row]:
+    async def _try_sample(self, name: str, sample: str, opened: Opened) -> list[Row]:
         began_s = time.monotonic()
         try:
             async with opened() as send:

@@ -37,7 +37,7 @@ def qualify(ctx: click.Context, serial: str, out: Path | None, as_json: bool) ->
 
     async def work(phone: Reached) -> ExitCode:
         from agent.devices.passport.page import choice_lines, page
-        from agent.devices.passport.passport_file import PassportShelf, write_whole
+        from agent.devices.passport.passport_file import PassportFolder, write_whole
         from agent.devices.passport.passport_file import as_json as passport_json
         from agent.devices.qualify.phone_parts import PhoneParts
         from agent.devices.qualify.qualification import qualify as examine
@@ -68,7 +68,7 @@ def qualify(ctx: click.Context, serial: str, out: Path | None, as_json: bool) ->
             why = "the phone does not answer, or does not name its build"
             say(f"No passport was kept: {why}.")
         else:
-            _, readable = PassportShelf.of(settings.data_dir).keep(passport)
+            _, readable = PassportFolder.of(settings.data_dir).keep(passport)
             say(f"Kept as {readable} ({passport.took_ms / 1000:.1f} s).")
         if as_json:
             plain.print_json(plain.as_builtins(passport))

@@ -10,7 +10,7 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.passport.passport import Choices, InputWay, Passport, TreeWay
-from agent.devices.passport.passport_file import PassportShelf
+from agent.devices.passport.passport_file import PassportFolder
 from agent.devices.protocols import Device
 from agent.records import Point
 from virtual_phone.server.faults import FaultKind
@@ -27,7 +27,7 @@ MIDDLE = Point(x=0.5, y=0.5)
 class Bench:
     host: PhoneHost
     fleet: AdbFleet
-    shelf: PassportShelf
+    shelf: PassportFolder
     serial: str
 
     @property
@@ -65,7 +65,7 @@ async def bench(adb_address: ServerAddress, tmp_path: Path) -> AsyncIterator[Ben
         (serial,) = host.serials
         client = AdbClient(adb_address)
         await client.connect(serial)
-        shelf = PassportShelf.of(tmp_path)
+        shelf = PassportFolder.of(tmp_path)
         fleet = AdbFleet([adb_address], passports=shelf)
         await fleet.start()
         device = await fleet.wait_for(serial, timeout_s=30)
@@ -136,7 +136,7 @@ async def test_touches_go_the_way_that_had_an_effect(
     monkeypatch.setattr(bench.userland.faults, "before_shell", noted)
     async with bench.fleet.lease(bench.serial, "s") as device:
         if choices == Choices():
-            await device.clipboard()
+            await device.set_clipboard("opens the socket")
         await device.tap(MIDDLE)
         tapped = any("input tap" in line for line in starts)
     assert tapped is not by_socket

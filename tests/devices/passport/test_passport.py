@@ -19,7 +19,7 @@ from agent.devices.passport.passport import (
     Row,
     TreeWay,
 )
-from agent.devices.passport.passport_file import PassportShelf
+from agent.devices.passport.passport_file import PassportFolder
 from agent.devices.passport.scripts import SAMPLES, scripts_of
 from agent.devices.protocols import TextWay
 from agent.errors import UsageError
@@ -102,7 +102,7 @@ def test_a_sample_is_written_in_its_script(script: str) -> None:
 
 
 def test_a_passport_is_kept_beside_its_page_and_is_this_users_alone(tmp_path: Path) -> None:
-    shelf = PassportShelf.of(tmp_path)
+    shelf = PassportFolder.of(tmp_path)
     kept, readable = shelf.keep(PASSPORT)
     assert shelf.load(PASSPORT.phone) == PASSPORT
     assert readable.read_text(encoding="utf-8") == page(PASSPORT)
@@ -111,7 +111,7 @@ def test_a_passport_is_kept_beside_its_page_and_is_this_users_alone(tmp_path: Pa
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=80), unique=True))
 def test_serials_of_any_letters_have_files_of_their_own(serials: list[str]) -> None:
-    shelf = PassportShelf(Path("passports"))
+    shelf = PassportFolder(Path("passports"))
     paths = [shelf.path(serial) for serial in serials]
     assert len(set(paths)) == len(serials)
     assert all(path.parent == shelf.folder and path.name.isascii() for path in paths)
@@ -121,14 +121,14 @@ def test_serials_of_any_letters_have_files_of_their_own(serials: list[str]) -> N
     "data", [b"", b"{", b"null", b"[]", b"\xff", b'{"serial": 1}', b"{}" * 10], ids=repr
 )
 def test_a_passport_that_cannot_be_read_is_none(tmp_path: Path, data: bytes) -> None:
-    shelf = PassportShelf.of(tmp_path)
+    shelf = PassportFolder.of(tmp_path)
     kept, _ = shelf.keep(PASSPORT)
     kept.write_bytes(data)
     assert shelf.load(PASSPORT.phone) is None
 
 
 def test_a_passport_of_another_version_is_none(tmp_path: Path) -> None:
-    shelf = PassportShelf.of(tmp_path)
+    shelf = PassportFolder.of(tmp_path)
     kept, _ = shelf.keep(PASSPORT)
     kept.write_bytes(msgspec.json.encode(replace(PASSPORT, version=PASSPORT.version + 1)))
     assert shelf.load(PASSPORT.phone) is None
@@ -137,7 +137,7 @@ def test_a_passport_of_another_version_is_none(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "passports").write_text("a file", encoding="utf-8")
     with pytest.raises(UsageError, match="cannot be written"):
-        PassportShelf.of(tmp_path).keep(PASSPORT)
+        PassportFolder.of(tmp_path).keep(PASSPORT)
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ async def test_without_a_server_one_finger_goes_by_input_and_two_say_what_is_mis
     )
     async with scripted_server(phone.handle) as address:
         device = AdbDevice(AdbClient(address), "phone", scrcpy=ScrcpySettings())
-        device.warm()
+        await device.make_ready()
         await device.tap(MIDDLE)
         assert phone.commands[-1] == "input tap 540 1200"
         with pytest.raises(DeviceError, match="no scrcpy server"):
