@@ -111,22 +111,37 @@ class TaskStack:
                     "List packages with pm list packages.",
                 )
             return info, info.launcher_activity
-        scheme = data.partition(":")[0].lower() if data else ""
-        if mime_type:
-            for info in self._packages:
-                if package in (None, info.package) and f"{action} {mime_type}" in info.actions:
-                    return info, info.actions[f"{action} {mime_type}"]
-        for info in self._packages:
-            if package is not None and info.package != package:
-                continue
-            for wanted in (f"{action} {scheme}", f"{action}"):
-                if wanted in info.actions and (wanted == f"{action} {scheme}" or not scheme):
-                    return info, info.actions[wanted]
+        for found in self.candidates(
+            package=package, action=action, data=data, mime_type=mime_type
+        ):
+            return found
         raise UnknownActivityError(
             f"Activity not started, unable to resolve Intent {{ act={action}"
             f"{f' dat={data}' if data else ''} flg=0x10000000 }}.",
             "Name a component with -n package/.Activity.",
         )
+
+    def candidates(
+        self,
+        *,
+        package: str | None,
+        action: str | None,
+        data: str | None,
+        mime_type: str | None = None,
+    ) -> list[tuple[PackageInfo, str]]:
+        """List every activity that answers an intent, the one that is started first."""
+        asked = [info for info in self._packages if package in (None, info.package)]
+        if action in (None, MAIN):
+            return [(info, info.launcher_activity) for info in asked if info.launcher_activity]
+        scheme = data.partition(":")[0].lower() if data else ""
+        typed = [(info, info.actions.get(f"{action} {mime_type}")) for info in asked if mime_type]
+        plain = [(info, info.actions.get(f"{action} {scheme}")) for info in asked]
+        bare = [(info, info.actions.get(f"{action}")) for info in asked if not scheme]
+        found: dict[str, tuple[PackageInfo, str]] = {}
+        for info, cls in (*typed, *plain, *bare):
+            if cls:
+                found.setdefault(info.package, (info, cls))
+        return list(found.values())
 
     def start(
         self,

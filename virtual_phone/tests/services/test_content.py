@@ -110,3 +110,114 @@ async def test_what_the_shell_may_not_see_says_why(connected: Connected) -> None
     assert b"SecurityException: No permission to access APN settings" in said.err
     said = await connected.shell("content query --uri content://nowhere/at/all")
     assert b"Could not find provider: nowhere" in said.err
+
+
+CONVERSATIONS = "content://mms-sms/conversations"
+
+
+async def test_conversations_are_a_row_each_with_the_numbers_of_their_addresses(
+    connected: Connected,
+) -> None:
+    """MmsSmsProvider: the table `threads`, and `canonical_addresses` for `recipient_ids`."""
+    said = await connected.shell(
+        f"content query --uri '{CONVERSATIONS}?simple=true' --projection "
+        "_id:message_count:read:archived:recipient_ids:snippet --where 'message_count>0'"
+    )
+    rows = re.findall(
+        r"^Row: \d+ _id=(\d+), message_count=(\d+), read=([01]), archived=0, recipient_ids=(\d+), "
+        r"snippet=(.*)$",
+        said.text,
+        re.M,
+    )
+    threads = connected.phone.state()["messages"]
+    assert isinstance(threads, list) and len(rows) == len(threads)
+    listed = await connected.shell("content query --uri content://mms-sms/canonical-addresses")
+    addresses = dict(re.findall(r"_id=(\d+), address=(.*)", listed.text))
+    by_number = {one["number"]: one for one in threads}
+    for number, count, read, recipient, snippet in rows:
+        thread = by_number[addresses[recipient]]
+        assert (number, count) == (str(thread["id"]), str(len(thread["messages"])))
+        assert (read, snippet) == (str(int(not thread["unread"])), thread["messages"][-1]["body"])
+
+
+async def test_the_simple_list_is_by_date_whatever_order_is_asked(connected: Connected) -> None:
+    """getSimpleConversations passes on ` date DESC` alone, neither an order nor its LIMIT."""
+    plain = f"content query --uri '{CONVERSATIONS}?simple=true' --projection _id:date"
+    said = (await connected.shell(plain)).text
+    assert (await connected.shell(f"{plain} --sort 'date ASC LIMIT 1'")).text == said
+    dates = [int(one) for one in re.findall(r"date=(\d+)", said)]
+    assert len(dates) > 1 and dates == sorted(dates, reverse=True)
+
+
+async def test_conversations_that_are_not_simple_are_messages(connected: Connected) -> None:
+    said = (await connected.shell(f"content query --uri {CONVERSATIONS}")).text
+    assert re.match(r"Row: 0 _id=\d+, date=\d{13}, date_sent=\d+, read=[01], thread_id=", said)
+    assert len(re.findall(r"^Row: ", said, re.M)) == len(set(re.findall(r"thread_id=\d+", said)))
+
+
+async def test_multimedia_messages_are_tables_without_rows(connected: Connected) -> None:
+    for uri, column in (("mms", "thread_id"), ("mms/part", "mid"), ("mms/addr", "msg_id")):
+        said = await connected.shell(f"content query --uri content://{uri} --where '{column}=1'")
+        assert (said.status, said.text, said.err) == (0, "No result found.\n", b"")
+
+
+async def test_a_number_is_found_however_it_is_written(connected: Connected) -> None:
+    for number in ("%2B1%20555%200101", "15550101", "(555)%200101"):
+        said = await connected.shell(
+            f"content query --uri '{PEOPLE}/phone_lookup/{number}' --projection display_name"
+        )
+        assert said.text == "Row: 0 display_name=Ana Silva\n", number
+    said = await connected.shell(f"content query --uri {PEOPLE}/phone_lookup/15559999")
+    assert said.text == "No result found.\n"
+
+
+async def test_people_are_searched_by_the_beginnings_of_their_names(connected: Connected) -> None:
+    said = await connected.shell(
+        f"content query --uri {PEOPLE}/data/phones/filter/ana%20s --projection display_name:data1"
+    )
+    assert said.text == "Row: 0 display_name=Ana Silva, data1=+1 555 0101\n"
+
+
+async def test_instances_are_the_events_between_two_times(connected: Connected) -> None:
+    now = int(connected.phone.now() * 1000)
+    uri = f"content://com.android.calendar/instances/when/{now}/{now + 7 * 86_400_000}"
+    said = await connected.shell(f"content query --uri {uri} --projection begin:end:title")
+    begins = [int(one) for one in re.findall(r"begin=(\d+)", said.text)]
+    assert begins and begins == sorted(begins)
+    assert all(int(end) >= now for end in re.findall(r"end=(\d+)", said.text))
+
+
+async def test_what_is_wrong_goes_where_android_writes_it_and_the_status_is_0(
+    connected: Connected,
+) -> None:
+    """Content.java prints the usage and the reason to stdout, and sets no status."""
+    for words, reason in (
+        ("", "Unsupported operation: null"),
+        ("frobnicate", "Unsupported operation: frobnicate"),
+        ("query --uri", "No value for argument: --uri"),
+        ("query", "Content provider URI not specified. Did you specify --uri argument?"),
+        (f"query --uri {SMS} --bind a:s:b", "Unsupported argument: --bind"),
+        (f"insert --uri {SMS}", "Bindings not specified. Did you specify --bind argument(s)?"),
+        (f"insert --uri {SMS} --bind body", "Binding not well formed: body"),
+    ):
+        said = await connected.shell(f"content {words}")
+        assert (said.status, said.err) == (0, b""), words
+        assert said.text.startswith("usage: adb shell content"), words
+        assert said.text.endswith(f"\n[ERROR] {reason}\n"), words
+    said = await connected.shell("content query --uri content://mms-sms/nowhere")
+    assert (said.status, said.out) == (0, b"")
+    assert said.err == (
+        b"Error while accessing provider:mms-sms\n"
+        b"java.lang.IllegalStateException: Unrecognized URI:content://mms-sms/nowhere\n"
+    )
+
+
+async def test_a_picture_is_read_by_its_address(connected: Connected) -> None:
+    listed = await connected.shell(
+        "content query --uri content://media/external/images/media --projection _id:_size"
+    )
+    number, size = re.findall(r"_id=(\d+), _size=(\d+)", listed.text)[0]
+    said = await connected.shell(
+        f"content read --uri content://media/external/images/media/{number}"
+    )
+    assert len(said.out) == int(size)

@@ -9,9 +9,8 @@ class Options:
     """What stood before the operands: flags and values, by letter."""
 
     def __init__(self, pairs: list[tuple[str, str]], operands: list[str]) -> None:
-        self._values: dict[str, str] = {}
-        for name, value in pairs:
-            self._values[name.lstrip("-")] = value
+        self._given = [(name.lstrip("-"), value) for name, value in pairs]
+        self._values: dict[str, str] = dict(self._given)
         self.operands = operands
 
     def __contains__(self, letter: object) -> bool:
@@ -23,6 +22,10 @@ class Options:
     def text(self, letter: str, default: str = "") -> str:
         """Return an option's value."""
         return self._values.get(letter, default)
+
+    def all(self, *names: str) -> list[str]:
+        """Return the values of an option that may be given more than once, in order."""
+        return [value for name, value in self._given if name in names]
 
     def number(self, call: Call, letter: str, default: int) -> int:
         """Return an option's whole number; raise CommandError when it is none."""

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from virtual_phone.apps.contacts import Contact, Contacts
-from virtual_phone.commands.content.rows import Row, Values, number_of, state_of, text_of
+from virtual_phone.commands.content.rows import (
+    Provider,
+    ReadOnly,
+    Row,
+    Values,
+    number_of,
+    state_of,
+    text_of,
+)
 from virtual_phone.shell.call import CommandError
 
 if TYPE_CHECKING:
@@ -94,6 +102,9 @@ class ContactDataRows:
 
     phone: "Phone"
     only: str = ""
+    wanted: str = ""
+    """Only people whose name has a word that begins so, or whose number has these digits."""
+
     columns: ClassVar[tuple[str, ...]] = (
         "_id",
         "raw_contact_id",
@@ -118,6 +129,8 @@ class ContactDataRows:
             details = ((NAME, one.name), (PHONE, one.phone), (EMAIL, one.email))
             for place, (kind, value) in enumerate(details):
                 if not value or (self.only and kind != self.only):
+                    continue
+                if self.wanted and not _answers(one, self.wanted):
                     continue
                 found.append(
                     {
@@ -170,3 +183,90 @@ class ContactDataRows:
         for one in self._data.contacts:
             if one.id == row["contact_id"]:
                 self._set(one, text_of(row["mimetype"]), {})
+
+
+class LookupRows(ReadOnly):
+    """`content://com.android.contacts/phone_lookup/NUMBER`: who has a number."""
+
+    columns: ClassVar[tuple[str, ...]] = (
+        "_id",
+        "contact_id",
+        "display_name",
+        "starred",
+        "has_phone_number",
+        "lookup",
+        "number",
+        "type",
+        "normalized_number",
+    )
+
+    def __init__(self, phone: "Phone", number: str) -> None:
+        self._phone = phone
+        self._number = number
+
+    def rows(self) -> list[Row]:
+        """Return the people whose number ends in the same digits."""
+        wanted = _digits(self._number)[-SAME_DIGITS:]
+        return [
+            {
+                "_id": one.id,
+                "contact_id": one.id,
+                "display_name": one.name,
+                "starred": int(one.starred),
+                "has_phone_number": 1,
+                "lookup": f"0r{one.id}",
+                "number": one.phone,
+                "type": MOBILE,
+                "normalized_number": f"+{_digits(one.phone)}" if "+" in one.phone else None,
+            }
+            for one in state_of(self._phone, "com.android.contacts", Contacts).contacts
+            if wanted and _digits(one.phone)[-SAME_DIGITS:] == wanted
+        ]
+
+
+SAME_DIGITS = 7
+"""Two numbers are one when their last digits agree: `config_phonenumber_compare_min_match`."""
+
+MOBILE = 2
+"""`ContactsContract.CommonDataKinds.Phone.TYPE_MOBILE`."""
+
+
+def _digits(number: str) -> str:
+    return "".join(one for one in number if one.isdigit())
+
+
+def _answers(one: Contact, wanted: str) -> bool:
+    words = one.name.casefold().split()
+    digits = _digits(wanted)
+    return all(
+        any(word.startswith(part) for word in words) for part in wanted.casefold().split()
+    ) or bool(digits and digits in _digits(one.phone))
+
+
+def contact_table(phone: "Phone", authority: str, table: str) -> Provider | None:
+    """Return the table of `content://AUTHORITY/TABLE`; None where the provider has no such one."""
+    match table:
+        case "contacts":
+            return ContactRows(phone)
+        case "" if authority == "contacts":
+            return ContactRows(phone)
+        case "raw_contacts":
+            return ContactRows(phone, raw=True)
+        case "data":
+            return ContactDataRows(phone)
+        case "data/phones" | "phones":
+            return ContactDataRows(phone, PHONE)
+        case "data/emails":
+            return ContactDataRows(phone, EMAIL)
+        case _:
+            return None
+
+
+def contact_search(phone: "Phone", path: str) -> Provider | None:
+    """Return the answer to an address that ends in what is looked for; None for other addresses."""
+    for head, kind in (("data/phones/filter/", PHONE), ("data/emails/filter/", EMAIL)):
+        if path.startswith(head):
+            return ContactDataRows(phone, kind, path.removeprefix(head))
+    if path.startswith("phone_lookup/"):
+        return LookupRows(phone, path.removeprefix("phone_lookup/"))
+    return None

@@ -7,7 +7,7 @@ and nothing else, within bounded steps and memory, whatever it says.
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from virtual_phone.shell.call import CommandError
 
@@ -29,12 +29,31 @@ _ALLOWED = frozenset(
 class Provider(Protocol):
     """One table of a provider."""
 
-    columns: ClassVar[tuple[str, ...]]
-
+    @property
+    def columns(self) -> tuple[str, ...]: ...
     def rows(self) -> list[Row]: ...
     def insert(self, values: Values) -> None: ...
     def update(self, row: Row, values: Values) -> None: ...
     def delete(self, row: Row) -> None: ...
+
+
+class ReadOnly:
+    """A table that the shell may only read."""
+
+    def insert(self, values: Values) -> None:
+        raise _refused(self)
+
+    def update(self, row: Row, values: Values) -> None:
+        raise _refused(self)
+
+    def delete(self, row: Row) -> None:
+        raise _refused(self)
+
+
+def _refused(table: object) -> CommandError:
+    return CommandError(
+        f"java.lang.UnsupportedOperationException: {type(table).__name__.lower()} is read-only here"
+    )
 
 
 def select(

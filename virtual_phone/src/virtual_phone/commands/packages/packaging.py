@@ -1,11 +1,15 @@
 """`pm` and `cmd package`: what is installed."""
 
-from virtual_phone.commands.intents import parse_intent, shorten
+import textwrap
+
+from virtual_phone.commands.intents import IntentArguments, parse_intent, shorten
 from virtual_phone.commands.packages.installing import install
 from virtual_phone.errors import PhoneError
 from virtual_phone.packages.installed import PackageInfo
+from virtual_phone.phone import Phone
 from virtual_phone.shell.call import Call, CommandError, command
 from virtual_phone.state.records import UnknownActivityError
+from virtual_phone.task_stack import MAIN
 
 
 @command("pm", java=True)
@@ -201,46 +205,75 @@ async def _grant(call: Call, verb: str, words: list[str]) -> int:
 
 
 async def _resolve(call: Call, verb: str, words: list[str]) -> int:
+    """Tell which activity, or which activities, answer an intent.
+
+    As PackageManagerShellCommand's runResolveActivity and runQueryIntentActivities print it, and
+    ResolveInfo.dump.
+    """
     intent = parse_intent(
         words,
         flags=frozenset({"--brief", "--components"}),
         valued=frozenset({"--user", "--query-flags"}),
     )
-    action = intent.action
-    if intent.categories and "android.intent.category.HOME" in intent.categories:
-        package, cls = HOME
-        info = call.phone.packages.get(package)
+    found = _answering(call.phone, intent)
+    way = next((one for one in ("--components", "--brief") if one in intent.options), "")
+    if verb == "resolve-activity":
+        if len(found) > 1 and intent.action in (None, MAIN):
+            found = [(ANDROID, CHOOSER)]
+        await call.line(_shown(*found[0], way) if found else "No activity found")
+        return 0
+    if not found:
+        await call.line("No activities found")
+    elif way == "--components":
+        for info, cls in found:
+            await call.line(_shown(info, cls, way))
     else:
-        try:
-            info, cls = call.phone.tasks.resolve(
-                component=intent.component,
-                package=intent.package,
-                action=action,
-                data=intent.data,
-                mime_type=intent.mime_type,
-            )
-            package = info.package
-        except UnknownActivityError:
-            await call.line("No activity found")
-            return 0
-    if "--components" in intent.options:
-        await call.line(shorten(f"{package}/{cls}"))
-    elif "--brief" in intent.options:
-        await call.line(
-            "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true"
-        )
-        await call.line(shorten(f"{package}/{cls}"))
-    else:
-        await call.line(
-            "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n"
-            f"ActivityInfo:\n  name={cls}\n  packageName={package}\n"
-            "  enabled=true exported=true directBootAware=false\n  ApplicationInfo:\n"
-            f"    packageName={package}\n    labelRes=0x0 "
-            f"nonLocalizedLabel={info.label if info else package} icon=0x0 banner=0x0\n"
-            f"    processName={package}"
-        )
+        await call.line(f"{len(found)} activities found:")
+        for at, (info, cls) in enumerate(found):
+            await call.line(f"  Activity #{at}:")
+            await call.line(textwrap.indent(_shown(info, cls, way), "    "))
     return 0
 
+
+def _answering(phone: Phone, intent: IntentArguments) -> list[tuple[PackageInfo, str]]:
+    """Return the activities that answer, the one that is started first."""
+    if "android.intent.category.HOME" in intent.categories:
+        info = phone.packages.get(HOME[0])
+        return [(info, HOME[1])] if info is not None else []
+    if intent.component is not None:
+        try:
+            return [
+                phone.tasks.resolve(
+                    component=intent.component, package=None, action=None, data=None
+                )
+            ]
+        except UnknownActivityError:
+            return []
+    return phone.tasks.candidates(
+        package=intent.package, action=intent.action, data=intent.data, mime_type=intent.mime_type
+    )
+
+
+def _shown(info: PackageInfo, cls: str, way: str) -> str:
+    """Return an answer as `--brief` or `--components` has it, or the whole of it."""
+    component = shorten(f"{info.package}/{cls}")
+    if way == "--components":
+        return component
+    head = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true"
+    if way == "--brief":
+        return f"{head}\n{component}"
+    return (
+        f"{head}\nActivityInfo:\n  name={cls}\n  packageName={info.package}\n"
+        "  enabled=true exported=true directBootAware=false\n  ApplicationInfo:\n"
+        f"    packageName={info.package}\n    labelRes=0x0 "
+        f"nonLocalizedLabel={info.label} icon=0x0 banner=0x0\n"
+        f"    processName={info.package}"
+    )
+
+
+ANDROID = PackageInfo("android", "Android System")
+CHOOSER = "com.android.internal.app.ResolverActivity"
+"""What Android names where several activities answer and none of them is the default."""
 
 HOME = ("com.android.launcher3", "com.android.launcher3.uioverrides.QuickstepLauncher")
 
