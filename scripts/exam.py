@@ -17,7 +17,6 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,31 +26,20 @@ BEGIN, END = "<!-- exam: begin -->", "<!-- exam: end -->"
 
 sys.path.insert(0, str(ROOT))
 
-from scripts.exams import stock_adb  # noqa: E402
+from scripts.exams import agents, stock_adb  # noqa: E402
 from scripts.exams.environments import (  # noqa: E402
     INSTALL_LIMIT_S,
     PROGRAMS,
     RUN_LIMIT_S,
     CannotSitError,
     Hall,
+    Report,
     call,
     node_rows,
     python_environment,
     rows_of,
     version_of,
 )
-
-
-@dataclass
-class Report:
-    program: str
-    version: str = ""
-    absent: str = ""
-    rows: list[dict[str, str]] = field(default_factory=list)
-
-    def count(self, outcome: str) -> int:
-        return sum(row["outcome"] == outcome for row in self.rows)
-
 
 # -- programs
 
@@ -250,24 +238,6 @@ def decoded(path: Path) -> int:
         return sum(1 for _ in container.decode(video=0))
 
 
-def mysc(hall: Hall, serial: str) -> Report:
-    python = python_environment(hall, "mysc", ["mysc-core", "numpy"], (3, 12))
-    rows = rows_of(
-        [str(python), str(PROGRAMS / "mysc_client.py")], hall.environment(serial), hall.folder
-    )
-    return Report("mysc-core", version_of(python, "mysc-core"), rows=rows)
-
-
-def mobilerun(hall: Hall, serial: str) -> Report:
-    """Examine the adb driver of mobilerun, which is a package of its own."""
-    python = python_environment(hall, "mobilerun", ["mobilerun-core-local"])
-    rows = rows_of(
-        [str(python), str(PROGRAMS / "mobilerun_client.py")], hall.environment(serial), hall.folder
-    )
-    version = version_of(python, "mobilerun-core-local")
-    return Report("mobilerun's adb driver (mobilerun-core-local)", version, rows=rows)
-
-
 EXAMINERS: dict[str, Callable[[Hall, str], Report]] = {
     "adb-bundled": bundled_adb,
     "adb-debian": debian_adb,
@@ -275,11 +245,17 @@ EXAMINERS: dict[str, Callable[[Hall, str], Report]] = {
     "adbutils": adbutils,
     "uiautomator2": uiautomator2,
     "tango": tango,
-    "mysc-core": mysc,
-    "mobilerun": mobilerun,
+    "mysc-core": agents.mysc,
+    "mobilerun": agents.mobilerun,
     "appium-adb": appium,
     "adbkit": adbkit,
     "ppadb": ppadb,
+    "android-emu-agent": agents.android_emu_agent,
+    "mobilerun-core": agents.mobilerun_core,
+    "phone-harness": agents.phone_harness,
+    "nexus-android": agents.nexus_android,
+    "mobile-mcp": agents.mobile_mcp,
+    "mobile-mcp-legacy": agents.mobile_mcp_legacy,
 }
 
 

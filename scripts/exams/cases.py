@@ -7,7 +7,9 @@ Invariant: each case has an end: passed, failed, or not applicable with the reas
 import asyncio
 import inspect
 import json
+import os
 import signal
+import subprocess
 import sys
 import traceback
 
@@ -16,6 +18,15 @@ CASE_LIMIT_S = 60
 
 class NotApplicable(Exception):
     """The case asks for something that this phone, or this machine, does not have."""
+
+
+def adb(*words):
+    """Run an adb command on the exam's phone, for what a case needs; return what it says."""
+    binary, serial = os.environ["ADBUTILS_ADB_PATH"], os.environ["EXAM_SERIAL"]
+    done = subprocess.run(
+        [binary, "-s", serial, *words], capture_output=True, text=True, timeout=CASE_LIMIT_S
+    )
+    return done.stdout + done.stderr
 
 
 def _too_long(number, frame):

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent
@@ -19,6 +19,19 @@ INSTALL_LIMIT_S, RUN_LIMIT_S = 900, 600
 
 class CannotSitError(Exception):
     """The program cannot be installed or run on this machine; the message says why."""
+
+
+@dataclass
+class Report:
+    """What came of one program: its cases, or why it could not be examined."""
+
+    program: str
+    version: str = ""
+    absent: str = ""
+    rows: list[dict[str, str]] = field(default_factory=list)
+
+    def count(self, outcome: str) -> int:
+        return sum(row["outcome"] == outcome for row in self.rows)
 
 
 @dataclass
@@ -122,28 +135,22 @@ def rows_of(words: list[str], environment: dict[str, str], folder: Path) -> list
     return rows
 
 
-def node_rows(
-    hall: Hall, serial: str, name: str, packages: Iterable[str], programs: tuple[str, ...]
-) -> list[dict[str, str]]:
-    """Install packages of npm into a folder of their own and run a program there, the first."""
+def node_environment(hall: Hall, name: str, packages: Iterable[str]) -> Path:
+    """Install packages of npm into a folder of their own, without their scripts; return it."""
     if shutil.which("npm") is None or shutil.which("node") is None:
         raise CannotSitError("Node and npm were not found")
     folder = hall.folder / "environments" / name
     folder.mkdir(parents=True)
-    call(
-        [
-            "npm",
-            "install",
-            "--silent",
-            "--no-fund",
-            "--no-audit",
-            "--ignore-scripts",
-            "--prefix",
-            str(folder),
-            *packages,
-        ],
-        INSTALL_LIMIT_S,
-    )
+    quiet = ("--silent", "--no-fund", "--no-audit", "--ignore-scripts")
+    call(["npm", "install", *quiet, "--prefix", str(folder), *packages], INSTALL_LIMIT_S)
+    return folder
+
+
+def node_rows(
+    hall: Hall, serial: str, name: str, packages: Iterable[str], programs: tuple[str, ...]
+) -> list[dict[str, str]]:
+    """Install packages of npm and run a program beside them, the first of those named."""
+    folder = node_environment(hall, name, packages)
     for program in programs:
         shutil.copy(PROGRAMS / program, folder)
     environment = hall.environment(serial) | {"ANDROID_HOME": str(sdk(hall))}

@@ -88,6 +88,10 @@ def run(userland: Userland) -> Run:
         ("echo $'a\\tb\\x41'; echo -e 'x\\ny'; echo -n z", "a\tbA\nx\ny\nz"),
         ("echo aXbX | sed 's/X/-/g;s/^a/A/'; echo hello | sed -n 's/l\\+/L/p'", "A-b-\nheLo\n"),
         ("echo 'k=v w' | cut -d= -f2; echo abc | cut -c1-2", "v w\nab\n"),
+        (
+            "seq 3 | paste -sd, -; seq 4 | paste - -; printf 'a\\nb' | paste -s -d ':;'",
+            "1,2,3\n1\t2\n3\t4\na:b\n",
+        ),
         ("echo hi | xargs -I{} echo got {}; echo 1 2 3 | xargs -n 2 echo", "got hi\n1 2\n3\n"),
         (
             "echo aGk= | base64 -d; echo; echo -n abc | md5sum",

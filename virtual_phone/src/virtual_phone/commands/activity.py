@@ -6,6 +6,7 @@ import re
 from virtual_phone.commands.intents import IntentArguments, lengthen, parse_intent, shorten
 from virtual_phone.commands.packages.policies import standby_bucket
 from virtual_phone.input import adb_keyboards
+from virtual_phone.numbers import is_number
 from virtual_phone.shell.call import Call, CommandError, command
 from virtual_phone.state.records import StartStatus, UnknownActivityError
 
@@ -106,6 +107,8 @@ async def activity_command(call: Call, words: list[str]) -> int:
             return 0
         case "get-standby-bucket" | "set-standby-bucket":
             return await standby_bucket(call, verb, rest)
+        case "send-trim-memory":
+            return _trim_memory(call, rest)
         case _:
             raise CommandError(f"Unknown command: {verb}", 255)
 
@@ -223,6 +226,35 @@ async def _broadcast(call: Call, words: list[str]) -> int:
     code, data = adb_keyboards.receive(call.phone, intent.action, intent.extras)
     said = f'{code}, data="{data}"' if data is not None else str(code)
     await call.line(f"Broadcast completed: result={said}")
+    return 0
+
+
+_TRIM_LEVELS = frozenset(
+    {
+        *("HIDDEN", "RUNNING_MODERATE", "BACKGROUND", "RUNNING_LOW"),
+        *("MODERATE", "RUNNING_CRITICAL", "COMPLETE"),
+    }
+)
+
+
+def _trim_memory(call: Call, words: list[str]) -> int:
+    """Tell a process to give memory back: one is looked for by name or number, and says nothing.
+
+    As ActivityManagerShellCommand.runSendTrimMemory answers.
+    """
+    words = words[2:] if words[:1] == ["--user"] else words
+    if len(words) < 2:
+        raise CommandError("Error: Argument expected after the process", 255)
+    process, level = words[0], words[1]
+    if level not in _TRIM_LEVELS and not is_number(level):
+        raise CommandError(f"Error: Unknown level option: {level}", 255)
+    running = call.userland.processes.all(call.phone.processes.all())
+    if not any(process in (one.name, str(one.pid)) for one in running):
+        raise CommandError(
+            "\nException occurred while executing 'send-trim-memory':\n"
+            f"java.lang.IllegalArgumentException: Unknown process: {process}",
+            255,
+        )
     return 0
 
 

@@ -279,6 +279,10 @@ async def _clipboard(call: Call, words: list[str]) -> int:
     return 0
 
 
+ZEN_MODES = {"off": 0, "all": 0, "priority": 1, "on": 2, "none": 2, "alarms": 3}
+"""Words of `cmd notification set_dnd` (NotificationShellCmd) for `Settings.Global.ZEN_MODE`."""
+
+
 async def _notification(call: Call, words: list[str]) -> int:
     match words[:1]:
         case ["list"]:
@@ -288,6 +292,12 @@ async def _notification(call: Call, words: list[str]) -> int:
                 await call.line(notice_key(call.phone, notice))
         case ["post"]:
             await _post(call, words[1:])
+        case ["set_dnd"]:
+            wanted = (words[1:] or [""])[0]
+            if wanted not in ZEN_MODES:
+                raise CommandError(f"Unknown zen mode {wanted}", 255)
+            call.phone.settings.put("global", "zen_mode", str(ZEN_MODES[wanted]))
+            call.phone.invalidate()
         case _:
             raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
     return 0

@@ -12,8 +12,11 @@ from virtual_phone.userland.file_stat import FileStat
 
 @command("find")
 async def find(call: Call) -> int:
-    """Find files by name, type, depth and size; -delete, -exec, -print0."""
+    """Find files by name, type, depth and size; -delete, -exec, -print0; -H and -L follow links."""
     words = list(call.args)
+    links = ""
+    while words and words[0] in ("-H", "-L"):
+        links = words.pop(0)
     starts: list[str] = []
     while words and not words[0].startswith(("-", "!", "(")):
         starts.append(words.pop(0))
@@ -43,21 +46,33 @@ async def find(call: Call) -> int:
     status = 0
     for start in starts or ["."]:
         try:
-            status |= await _find_below(call, start, tests, execute, depth)
+            status |= await _find_below(call, start, tests, execute, depth, links)
         except OSError as error:
             status = await call.fail(f"'{start}': {error.strerror}")
     return status
 
 
+LINKS_DEPTH = 40
+"""How deep -L goes: a link may lead back to a folder above it."""
+
+
 async def _find_below(
-    call: Call, start: str, tests: list[tuple[str, str]], execute: list[str], depth: tuple[int, int]
+    call: Call,
+    start: str,
+    tests: list[tuple[str, str]],
+    execute: list[str],
+    depth: tuple[int, int],
+    links: str,
 ) -> int:
     status = 0
     pending = [(start, 0)]
     hits: list[str] = []
     while pending:
         path, level = pending.pop()
-        entry = call.files.stat(path, call.cwd, follow=False)
+        follows = links == "-L" or (links == "-H" and level == 0)
+        entry = _stat(call, path, follow=follows)
+        if links == "-L" and level > LINKS_DEPTH:
+            continue
         if level >= depth[0] and _matches(path, entry, tests):
             hits.append(path)
         if entry.is_dir and level < depth[1]:
@@ -82,6 +97,14 @@ async def _find_below(
         else:
             await call.out(path + ("\0" if "-print0" in names_of_tests else "\n"))
     return status
+
+
+def _stat(call: Call, path: str, *, follow: bool) -> FileStat:
+    """Return what a path is; a link that leads nowhere is a link."""
+    try:
+        return call.files.stat(path, call.cwd, follow=follow)
+    except OSError:
+        return call.files.stat(path, call.cwd, follow=False)
 
 
 def _matches(path: str, entry: FileStat, tests: list[tuple[str, str]]) -> bool:
