@@ -238,7 +238,7 @@ _TRIM_LEVELS = frozenset(
 
 
 def _trim_memory(call: Call, words: list[str]) -> int:
-    """Tell a process to give memory back: one is looked for by name or number, and says nothing.
+    """Make a process give memory back: it is looked for by name or number, and nothing is said.
 
     As ActivityManagerShellCommand.runSendTrimMemory answers.
     """

@@ -6,7 +6,7 @@ words goes to stdout below the usage, what a provider throws to stderr, and the 
 
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from virtual_phone.commands.content.providers import Found, provider_of
+from virtual_phone.commands.content.providers import ProviderTable, provider_of
 from virtual_phone.commands.content.rows import Value, select
 from virtual_phone.shell.call import Call, CommandError, command
 
@@ -77,7 +77,11 @@ def _parsed(words: list[str]) -> tuple[str, dict[str, list[str]]]:
 
 
 async def _act(
-    call: Call, verb: str, found: Found, values: dict[str, list[str]], bound: dict[str, Value]
+    call: Call,
+    verb: str,
+    found: ProviderTable,
+    values: dict[str, list[str]],
+    bound: dict[str, Value],
 ) -> None:
     table = found.table
     conditions = [f"({text})" for text in values.get("--where", [])[:1]]

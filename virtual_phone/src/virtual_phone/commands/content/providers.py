@@ -202,7 +202,7 @@ def _stamp_ms(day: str, clock: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ProviderTable:
     """What an address means: a table, one row of it by `number`, and whether it heeds an order."""
 
     table: Provider
@@ -210,7 +210,9 @@ class Found:
     heeds_order: bool = True
 
 
-def provider_of(phone: Phone, authority: str, path: str, query: Mapping[str, str]) -> Found | None:
+def provider_of(
+    phone: Phone, authority: str, path: str, query: Mapping[str, str]
+) -> ProviderTable | None:
     """Return what an address means; None where no app has such an authority.
 
     Raises:
@@ -222,34 +224,34 @@ def provider_of(phone: Phone, authority: str, path: str, query: Mapping[str, str
     table = head if number else path
     match authority:
         case "settings":
-            return Found(_settings(phone, path))
+            return ProviderTable(_settings(phone, path))
         case "telephony":
             raise CommandError("java.lang.SecurityException: No permission to access APN settings")
         case "sms":
-            return _found(sms_table(phone, table), number, path)
+            return _table_or_refusal(sms_table(phone, table), number, path)
         case "mms":
-            return _found(mms_table(table), number, path)
+            return _table_or_refusal(mms_table(table), number, path)
         case "mms-sms":
             return _conversations(phone, path, simple=query.get("simple") == "true")
         case "com.android.contacts" | "contacts":
             if (search := contact_search(phone, path)) is not None:
-                return Found(search)
-            return _found(contact_table(phone, authority, table), number, path)
+                return ProviderTable(search)
+            return _table_or_refusal(contact_table(phone, authority, table), number, path)
         case "call_log":
-            return _found(CallRows(phone) if table == "calls" else None, number, path)
+            return _table_or_refusal(CallRows(phone) if table == "calls" else None, number, path)
         case "com.android.calendar":
             return _calendar(phone, path, table, number)
         case "media":
             known = table in ("external/images/media", "external_primary/images/media")
-            return _found(PictureRows(phone) if known else None, number, path)
+            return _table_or_refusal(PictureRows(phone) if known else None, number, path)
         case _:
             return None
 
 
-def _found(table: Provider | None, number: str, path: str) -> Found:
+def _table_or_refusal(table: Provider | None, number: str, path: str) -> ProviderTable:
     if table is None:
         raise CommandError(f"java.lang.IllegalArgumentException: Unknown URL {path}")
-    return Found(table, number)
+    return ProviderTable(table, number)
 
 
 def _settings(phone: Phone, path: str) -> Provider:
@@ -259,28 +261,28 @@ def _settings(phone: Phone, path: str) -> Provider:
     return SettingsRows(phone, namespace, key)
 
 
-def _conversations(phone: Phone, path: str, *, simple: bool) -> Found:
+def _conversations(phone: Phone, path: str, *, simple: bool) -> ProviderTable:
     """Return what MmsSmsProvider answers; its simple list is by date, whatever order is asked."""
     match path.split("/"):
         case ["conversations"] if simple:
-            return Found(ThreadRows(phone), heeds_order=False)
+            return ProviderTable(ThreadRows(phone), heeds_order=False)
         case ["conversations"]:
-            return Found(LastMessageRows(phone))
+            return ProviderTable(LastMessageRows(phone))
         case ["conversations", thread] if is_number(thread):
-            return Found(LastMessageRows(phone, thread))
+            return ProviderTable(LastMessageRows(phone, thread))
         case ["canonical-addresses"]:
-            return Found(AddressRows(phone))
+            return ProviderTable(AddressRows(phone))
         case ["canonical-address", number] if is_number(number):
-            return Found(AddressRows(phone), number)
+            return ProviderTable(AddressRows(phone), number)
         case _:
             raise CommandError(
                 f"java.lang.IllegalStateException: Unrecognized URI:content://mms-sms/{path}"
             )
 
 
-def _calendar(phone: Phone, path: str, table: str, number: str) -> Found:
+def _calendar(phone: Phone, path: str, table: str, number: str) -> ProviderTable:
     match path.split("/"):
         case ["instances", "when", begin, end] if is_number(begin) and is_number(end):
-            return Found(InstanceRows(phone, int(begin[:18]), int(end[:18])))
+            return ProviderTable(InstanceRows(phone, int(begin[:18]), int(end[:18])))
         case _:
-            return _found(EventRows(phone) if table == "events" else None, number, path)
+            return _table_or_refusal(EventRows(phone) if table == "events" else None, number, path)

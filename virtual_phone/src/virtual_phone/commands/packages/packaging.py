@@ -205,7 +205,7 @@ async def _grant(call: Call, verb: str, words: list[str]) -> int:
 
 
 async def _resolve(call: Call, verb: str, words: list[str]) -> int:
-    """Tell which activity, or which activities, answer an intent.
+    """Print which activity, or which activities, answer an intent.
 
     As PackageManagerShellCommand's runResolveActivity and runQueryIntentActivities print it, and
     ResolveInfo.dump.
