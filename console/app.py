@@ -41,7 +41,6 @@ from console.base_app import ConsoleApp, StartPhone
 from console.core.error_reports import ErrorReports
 from console.core.event_bridge import Bridge, Lost, Tick
 from console.core.op_client import OpClient
-from console.frames.answers import answering
 from console.frames.frame_feed import FrameFeed
 from console.frames.glyphs import blocks_for
 from console.frames.graphics import Pictures
@@ -62,10 +61,12 @@ from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
 from console.terminal.ascii_fallback import has_unicode, own_locale
 from console.terminal.clipboard import keep_copy, past_multiplexer
+from console.terminal.last_resort import give_back_all
 from console.terminal.notices import let_mouse_through
 from console.terminal.terminal import lenient
 from console.terminal.themes import DARK, FALLBACK, LIGHT
 from console.terminal.title import titled
+from console.terminal_input.gated_driver import gated
 from widgets.base import causality
 from widgets.base.fault_isolation import WidgetFailed
 from widgets.pictures.phone_pane import is_driven_at
@@ -112,8 +113,11 @@ async def run_console(
     try:
         await app.run_async()
     finally:
-        await app.close()
-    return app.return_code or 0
+        try:
+            await app.close()
+        finally:
+            is_left_dirty = give_back_all()
+    return app.return_code or int(is_left_dirty)
 
 
 class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
@@ -225,7 +229,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         super()._register_child(parent, child, before, after)
 
     def get_driver_class(self) -> type[Driver]:
-        return paced(lenient(titled(answering(super().get_driver_class(), self.keys.alts()))))
+        return paced(lenient(titled(gated(super().get_driver_class(), self.keys.alts()))))
 
     # --- life ----------
 
@@ -285,6 +289,10 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.errors.report(event.error, event.where)
 
     def _handle_exception(self, error: Exception) -> None:
+        if self._driver is None:
+            # There is no console that could go on, or say so.
+            super()._handle_exception(error)
+            return
         # Textual's own way is to end the app; the core is embedded here and must go on.
         self.errors.report(error, "in the console")
 

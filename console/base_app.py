@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from rich.console import RenderableType
 from textual.app import App
 
 from agent.core import Core
@@ -31,6 +32,7 @@ from console.keys.two_presses import TwoPresses
 from console.steps.stored_frames import StoredFrames
 from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
+from console.terminal_input.gated_driver import InputCut
 from widgets.base.fault_isolation import FaultIsolatedApp
 
 if TYPE_CHECKING:
@@ -203,6 +205,14 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
     def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
         """Run something beside the keys; what it fails with becomes a notice."""
         raise NotImplementedError
+
+    def panic(self, *renderables: RenderableType) -> None:
+        # Textual says why, and would end as if all were well.
+        self._return_code = self._return_code or 1
+        super().panic(*renderables)
+
+    def on_input_cut(self, event: InputCut) -> None:
+        self.say(event.text, tone="warning")
 
     def copy(self, text: str) -> None:
         """Copy a text to the terminal's clipboard and to a file, and say where."""

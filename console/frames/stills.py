@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textual.geometry import Region, Size
 
 from agent.records import FrameStatus, LiveFrame
-from console.frames.answers import Answers
 from console.frames.graphics import Graphics, Pictures, may_ask
 from console.frames.images import Images, KittyImages, Place, SixelImages
 from console.frames.output import backlog_of, is_suspended
+from console.terminal_input.byte_gate import ByteGate
 from widgets.cells import direct_route
 from widgets.pictures.crop import cropped, whole_px
 from widgets.pictures.frame_view import FrameView
@@ -87,15 +87,16 @@ class Stills:
     def begin(self) -> None:
         """Ask the terminal what it draws, if it may be asked; call once the app has a driver."""
         driver: Any = self._app._driver
-        answers = getattr(driver, "answers", None)
-        if not isinstance(answers, Answers) or not driver.input_tty:
+        gate = getattr(driver, "gate", None)
+        if not isinstance(gate, ByteGate) or not getattr(driver, "input_tty", False):
             return
-        if not may_ask(self._graphics.wanted, os.environ):
+        # What is drawn past Textual needs a Textual that was tried.
+        if not direct_route.is_known_textual() or not may_ask(self._graphics.wanted, os.environ):
             return
         loop = self._app._loop
         assert loop is not None
         driver.hear = lambda kind, said: loop.call_soon_threadsafe(self._hear, kind, said)
-        answers.await_one()
+        gate.await_one()
         driver.write(self._graphics.first_question())
 
     def _hear(self, kind: str, said: str) -> None:
@@ -109,7 +110,7 @@ class Stills:
             images = KittyImages(graphics.image_id)
             if (question := images.question()) is not None:
                 self._images = images
-                driver.answers.await_one()
+                driver.gate.await_one()
                 driver.write(question)
         elif kind == "kitty" and self._images is not None:
             # It was read, or refused: in either case nobody will read it any more.
@@ -174,9 +175,9 @@ class Stills:
             _log.warning("A picture could not be handed to the terminal: %s", error)
             self._graphics.drawn_as = Pictures.CELLS
             return
-        answers = getattr(driver, "answers", None)
-        if isinstance(answers, Answers):
-            answers.await_one()
+        gate = getattr(driver, "gate", None)
+        if isinstance(gate, ByteGate):
+            gate.await_one()
         self.withdraw()
         if direct_route.show(view, lambda x, y: text):
             self._shown = view, self._now(view, place)

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from console.cli_support.exits import CommandEnd, ExitCode
+from console.terminal.last_resort import give_back_all
 
 CODES = {
     signal.SIGINT: ExitCode.INTERRUPTED,
@@ -73,6 +74,7 @@ class StopRequest:
         self._signals += 1
         self.code = CODES[signum]
         if self._signals > 2:
+            give_back_all()
             os._exit(self.code)
         self.asked.set()
         if self._task is not None and (not self._graceful or self._signals > 1):

@@ -17,10 +17,10 @@ from textual.widgets import Static
 
 from agent.records import Bounds, Element, FrameSource, FrameStatus, LiveFrame
 from console.frames import stills
-from console.frames.answers import answering
 from console.frames.graphics import Pictures
 from console.frames.output import paced
 from console.frames.stills import ShowsStills, Source, Stills
+from console.terminal_input.gated_driver import gated
 from widgets.pictures.frame_view import FrameView
 
 
@@ -66,7 +66,7 @@ class Stage(ShowsStills, App[None]):
         self.pressed: list[str] = []
 
     def get_driver_class(self) -> type[Driver]:
-        return paced(answering(super().get_driver_class()))
+        return paced(gated(super().get_driver_class()))
 
     def compose(self) -> ComposeResult:
         with Horizontal():

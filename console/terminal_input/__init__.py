@@ -1,0 +1,1 @@
+"""What a terminal sends, on its way to keys, the mouse, pastes and answers."""
