@@ -95,7 +95,7 @@ class ByteGate:
         return found
 
     def overdue(self) -> list[Message]:
-        """Give up what was held for too long; return the keys and the paste that it was."""
+        """Return the keys and the paste that were held for too long, and give up the rest."""
         kind, waits_s = self._grammar.open_kind, self.waits_s
         if kind is None or waits_s is None or waits_s > 0.0:
             return []
