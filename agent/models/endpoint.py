@@ -14,6 +14,7 @@ from agent.models.catalog import ModelFacts, Preset, catalog, facts_of
 from agent.models.login_origin import origin_of
 from agent.models.loopback import is_loopback, is_near
 from agent.models.wires import WIRES
+from agent.models.wires.call_ids import CallIds
 from agent.settings import Wire
 from agent.text import one_line
 
@@ -67,6 +68,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     def without(self) -> tuple[str, ...]:
         """What it does not take, by the names of the client's dialect."""
         return () if self.row is None else self.row.without
+
+    @property
+    def call_ids(self) -> CallIds:
+        """Which ids of calls it accepts, as far as its provider is known."""
+        return CallIds.USUAL if self.row is None else self.row.call_ids
 
     @property
     def key_variable(self) -> str:

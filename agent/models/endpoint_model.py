@@ -49,7 +49,11 @@ class EndpointModel:
 
     @property
     def sees(self) -> bool:
-        return self._vision
+        return self._vision and self._takes_pictures()
+
+    def _takes_pictures(self) -> bool:
+        """Return whether the endpoint takes pictures, as far as it is known."""
+        return True
 
     @property
     def notice(self) -> str:

@@ -115,6 +115,8 @@ class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
     finish: FinishReason = FinishReason.UNKNOWN
     output_limit: int = 0
     """The limit in tokens that the answer was asked with; 0: none, or not known."""
+    note: str = ""
+    """What the operator should know of how it was asked: a feature that the endpoint lacks."""
     reasoning: tuple[dict[str, Any], ...] = ()
     """Items of the model's own reasoning, in its wire's form: signed or encrypted, so they go back
     unchanged with the reply they came with, and are kept for the length of a turn only."""

@@ -281,9 +281,9 @@ async def test_no_environment_moves_the_endpoint_or_adds_a_header(
     monkeypatch.setenv("OPENAI_PROJECT_ID", "not-this-one")
     async with openai_server([Reply(text="ok")]) as server:
         assert (await ask_at(server, wire)).text == "ok"
-    [headers] = server.headers
-    assert not [name for name, value in headers.items() if "not-this-one" in value]
-    assert headers["authorization"] == f"Bearer {KEY}"
+    for headers in server.headers:
+        assert not [name for name, value in headers.items() if "not-this-one" in value]
+        assert headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_a_new_wire_is_a_folder_and_a_row() -> None:

@@ -196,7 +196,7 @@ async def ask(
             StreamError(message=message, attempt=attempt, delay_ms=round(wait_s * 1000))
         )
 
-    return await complete_with_retries(
+    reply = await complete_with_retries(
         context.model,
         request,
         on_text=lambda text: context.delta(tidy(text)),
@@ -204,6 +204,9 @@ async def ask(
         sleep=sleep,
         random=random,
     )
+    if reply.note:
+        await context.emit(WarningEvent(message=redact_secrets(one_line(reply.note, 500))))
+    return reply
 
 
 def remembered(call: ToolCall | None) -> CleanReply | None:

@@ -21,7 +21,7 @@ from agent.text import one_line
 from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import ToolKind
 
-_CALL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ from agent.models.model import (
 from agent.models.prices import Price, metered
 from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, Calls, Key
 from agent.models.wires.failures import Failures, is_too_long
+from agent.models.wires.features import Feature, refused_feature
 from agent.models.wires.known_dialects import KnownDialects
 from agent.models.wires.listing import named_in
 from agent.models.wires.transport import guarded
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 _PATH = "/v1/messages"
+_REFUSALS = frozenset({400, 422})
 _MAX_PAUSES = 4
 LEARNT: KnownDialects[Dialect] = KnownDialects()
 
@@ -102,7 +104,7 @@ class AnthropicModel(EndpointModel):
             return await self._ask(request, dialect, on_text)
 
         def plainer(dialect: Dialect, error: Any) -> Dialect | None:
-            return simpler(dialect, request, error)
+            return simpler(dialect, request, error, vision=self._vision)
 
         reply = await self._calls.answer(ask, plainer)
         return metered(request, replace(reply, output_limit=limit), self._price)
@@ -117,6 +119,9 @@ class AnthropicModel(EndpointModel):
             body = await response.http_response.aread()
             kind = str(response.headers.get("content-type", ""))
             return named_in(body, kind, self._failures)
+
+    def _takes_pictures(self) -> bool:
+        return self._calls.dialect.pictures
 
     # --- one call ----------
 
@@ -185,12 +190,20 @@ class AnthropicModel(EndpointModel):
         return client
 
 
-def simpler(dialect: Dialect, request: ModelRequest, error: Any) -> Dialect | None:
+def simpler(
+    dialect: Dialect, request: ModelRequest, error: Any, *, vision: bool = False
+) -> Dialect | None:
     """Return the next plainer dialect after a refusal; None when nothing is left to leave out.
 
     The API names no parameter in a refusal, so what may be at fault goes one by one.
+
+    Args:
+        vision: whether pictures of the request were sent.
     """
-    if is_too_long(error):
+    sent = vision and dialect.pictures and any(m.image is not None for m in request.messages)
+    if refused_feature(error, has_pictures=sent) is Feature.PICTURES:
+        return changed(dialect, pictures=False)
+    if getattr(error, "status_code", 0) not in _REFUSALS or is_too_long(error):
         return None
     if dialect.reasoning and any(message.reasoning for message in request.messages):
         return changed(dialect, reasoning=False)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.models.model import Message, ModelRequest, Role, ToolCall, ToolChoice
+from agent.models.wires.call_ids import CallIds, with_accepted_ids
 from agent.models.wires.strict import strict
 
 Block = dict[str, Any]
@@ -44,6 +45,8 @@ class Dialect:
     """`disable_parallel_tool_use`; several calls are borne anyway."""
     required: bool = True
     """`tool_choice: any`, where the request asks for a call; manual thinking does not bear it."""
+    pictures: bool = True
+    """Pictures are sent, where the request has any."""
     caching: bool = True
     """Cache marks, which some compatible endpoints do not know."""
 
@@ -55,7 +58,10 @@ def body_of(request: ModelRequest, name: str, dialect: Dialect, *, vision: bool)
         name: the model, as the endpoint calls it.
         vision: whether pictures are sent.
     """
-    system, turns = conversation_of(request.messages, vision=vision, reasoning=dialect.reasoning)
+    messages = with_accepted_ids(request.messages, CallIds.USUAL)
+    system, turns = conversation_of(
+        messages, vision=vision and dialect.pictures, reasoning=dialect.reasoning
+    )
     if dialect.caching:
         _mark(system, turns)
     body: dict[str, Any] = {

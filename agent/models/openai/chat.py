@@ -19,6 +19,7 @@ from agent.models.model import (
 )
 from agent.models.openai.dialect import Dialect
 from agent.models.wires.bodies import EVENT_STREAM, media_type, read_object
+from agent.models.wires.call_ids import with_accepted_ids
 from agent.models.wires.failures import Failures
 from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.wires.gathering import Gathering
@@ -58,8 +59,8 @@ async def complete_chat(
     """Ask once. Raises what the SDK raises, and ModelError for an answer that is none."""
     options: dict[str, Any] = {
         "messages": [
-            message_of(message, vision, request.image_detail, dialect)
-            for message in request.messages
+            message_of(message, vision and dialect.pictures, request.image_detail, dialect)
+            for message in with_accepted_ids(request.messages, dialect.call_ids)
         ]
     }
     if dialect.stream_usage:

@@ -5,6 +5,8 @@ is a ModelError; nothing is taken from the environment behind the settings' back
 """
 
 from collections.abc import Callable
+from dataclasses import replace as replace_fields
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -17,14 +19,19 @@ from agent.models.openai.dialect import LEARNT, Dialect, plainer, simpler
 from agent.models.openai.responses import complete_response
 from agent.models.openai.sdk import load
 from agent.models.prices import Price, metered
+from agent.models.windows import learn_window
 from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, Calls, Key
 from agent.models.wires.failures import Failures
 from agent.models.wires.listing import named_in
+from agent.models.wires.offers import OFFERS, Offer, offers_in
 from agent.models.wires.transport import guarded
 from agent.settings import Wire
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+_OFFER_TIMEOUT_S = 5.0
+_READS_TEXT_ONLY = "its list of models says that it reads text only"
 
 
 class OpenAIModel(EndpointModel):
@@ -65,7 +72,10 @@ class OpenAIModel(EndpointModel):
         self._detail = image_detail
         self._failures = Failures(name, self._endpoint.base_url, timeout_s)
         dialect = Dialect(
-            strict=self._endpoint.strict, cache_key=self._endpoint.caches_by_key, effort=effort
+            strict=self._endpoint.strict,
+            cache_key=self._endpoint.caches_by_key,
+            effort=effort,
+            call_ids=self._endpoint.call_ids,
         )
         self._calls = Calls(
             name,
@@ -86,11 +96,14 @@ class OpenAIModel(EndpointModel):
             ModelError: the call failed; `retryable` says whether another may succeed.
         """
         await load()
+        await self._learn_offer()
 
         async def ask(dialect: Dialect) -> ModelReply:
             return await self._ask(request, dialect, on_text)
 
-        return metered(request, await self._calls.answer(ask, simpler), self._price)
+        has_pictures = self._vision and any(m.image is not None for m in request.messages)
+        after = partial(simpler, has_pictures=has_pictures)
+        return metered(request, await self._calls.answer(ask, after), self._price)
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""
@@ -100,6 +113,30 @@ class OpenAIModel(EndpointModel):
             response = await self._open().models.with_raw_response.list()
             kind = str(response.headers.get("content-type", ""))
             return named_in(response.content, kind, self._failures)
+
+    def _takes_pictures(self) -> bool:
+        return self._calls.dialect.pictures
+
+    async def _learn_offer(self) -> None:
+        """Ask once what the endpoint says of the model, where nothing is known of it before."""
+        facts = self._endpoint.facts
+        known = facts.window and (facts.vision is not None or not self._vision)
+        if known or self._endpoint.provider is not Provider.COMPATIBLE:
+            return
+        offer = await OFFERS.of(self._endpoint.base_url, self._name, self._read_offers)
+        if not facts.window:
+            learn_window(self._name, offer.window)
+        if offer.pictures is False and self._vision and self._calls.dialect.pictures:
+            text_only = replace_fields(self._calls.dialect, pictures=False)
+            self._calls.speak(text_only, self._failures.takes_no_pictures(_READS_TEXT_ONLY))
+
+    async def _read_offers(self) -> dict[str, Offer] | None:
+        try:
+            response = await self._open().models.with_raw_response.list(timeout=_OFFER_TIMEOUT_S)
+        except self._failures.root_error:
+            # The call that follows meets the same trouble, and says it.
+            return None
+        return offers_in(response.content)
 
     # --- one call ----------
 

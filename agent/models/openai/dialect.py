@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent.models.wires.call_ids import CallIds
 from agent.models.wires.failures import is_too_long, limits_answer, said_of
+from agent.models.wires.features import Feature, refused_feature
 from agent.models.wires.known_dialects import KnownDialects
 
+_REFUSALS = frozenset({400, 422})
 _LIMITS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
 _THOUGHTS = frozenset({"reasoning_content", "encrypted_content"})
 _NAMED = (
@@ -39,6 +42,8 @@ class Dialect:
     cache_key: bool = False  # `prompt_cache_key`, which OpenAI's own endpoints know.
     limit: bool = True  # A limit of the answer's tokens; without one, the endpoint's own holds.
     reasoning: bool = True  # Reasoning is asked for and sent back.
+    pictures: bool = True  # Pictures are sent, where the request has any.
+    call_ids: CallIds = CallIds.USUAL
 
 
 def plainer(dialect: Dialect, without: Sequence[str]) -> Dialect:
@@ -51,16 +56,23 @@ def plainer(dialect: Dialect, without: Sequence[str]) -> Dialect:
     return replace(dialect, **options)
 
 
-def simpler(dialect: Dialect, error: Any) -> Dialect | None:
+def simpler(dialect: Dialect, error: Any, *, has_pictures: bool = False) -> Dialect | None:
     """Return the next plainer dialect after a refusal; None when nothing is left to leave out.
 
     Args:
-        error: an APIStatusError of the SDK; its `param` names what was refused, if it says so.
+        error: an APIError of the SDK; its `param` names what was refused, if it says so.
+        has_pictures: whether the request had pictures.
     """
+    if getattr(error, "status_code", 0) not in _REFUSALS:
+        # A server that lacks a feature may answer with any status; then its words have to name it.
+        return _without_feature(dialect, error, has_pictures=has_pictures)
     if dialect.limit and limits_answer(error):
         return replace(dialect, limit=False)
     if is_too_long(error):
         return None
+    without = _without_feature(dialect, error, has_pictures=has_pictures)
+    if without is not None:
+        return without
     parameter = error.param if isinstance(error.param, str) else ""
     parameter = parameter or _named(error)
     if dialect.required and parameter.startswith("tool_choice"):
@@ -96,7 +108,20 @@ def simpler(dialect: Dialect, error: Any) -> Dialect | None:
         return replace(dialect, stream_usage=False)
     if dialect.completion_tokens:
         return replace(dialect, completion_tokens=False)
+    if dialect.pictures and has_pictures:
+        return replace(dialect, pictures=False)
     return None
+
+
+def _without_feature(dialect: Dialect, error: Any, *, has_pictures: bool) -> Dialect | None:
+    match refused_feature(error, has_pictures=dialect.pictures and has_pictures):
+        case Feature.PICTURES:
+            return replace(dialect, pictures=False)
+        case Feature.CALL_IDS if dialect.call_ids is not CallIds.NINE:
+            # Every endpoint that is known takes these, which are Mistral's.
+            return replace(dialect, call_ids=CallIds.NINE)
+        case _:
+            return None
 
 
 def _named(error: Any) -> str:

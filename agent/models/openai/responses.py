@@ -22,6 +22,7 @@ from agent.models.model import (
 from agent.models.openai.chat import data_url
 from agent.models.openai.dialect import Dialect
 from agent.models.wires.bodies import EVENT_STREAM, media_type, read_object
+from agent.models.wires.call_ids import with_accepted_ids
 from agent.models.wires.failures import Failures
 from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.wires.gathering import Gathering
@@ -65,9 +66,12 @@ async def complete_response(
             options["tool_choice"] = ToolChoice.REQUIRED.value
     options["input"] = [
         item
-        for message in request.messages
+        for message in with_accepted_ids(request.messages, dialect.call_ids)
         for item in items_of(
-            message, vision, request.image_detail, with_reasoning=dialect.reasoning
+            message,
+            vision and dialect.pictures,
+            request.image_detail,
+            with_reasoning=dialect.reasoning,
         )
     ]
     if dialect.limit and request.max_output_tokens:

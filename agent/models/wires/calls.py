@@ -9,6 +9,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Generic
 
+from msgspec.structs import replace
+
 from agent.errors import ModelError
 from agent.models.model import ModelReply
 from agent.models.windows import learn_window
@@ -36,7 +38,8 @@ class Calls(Generic[D]):
         failures: makes the errors of this endpoint.
         timeout_s: the most that one call may stay silent; a whole call may take four times that.
         dialect: what is tried before the endpoint has refused anything.
-        learnt: what this wire's endpoints have refused in this process.
+        learnt: what this wire's endpoints have refused in this process; the dialects that they
+            take.
         endpoint: the key of this endpoint in `learnt`.
         secret: returns the key that was sent, so that no message repeats it.
     """
@@ -59,6 +62,21 @@ class Calls(Generic[D]):
         self._learnt = learnt
         self._endpoint = endpoint
         self._secret = secret
+        self._note = ""
+
+    @property
+    def dialect(self) -> D:
+        """The dialect that the endpoint takes, as far as it is known."""
+        return self._learnt.get(self._endpoint, self._dialect)
+
+    def speak(self, dialect: D, note: str = "") -> None:
+        """Ask the endpoint in this dialect from now on.
+
+        Args:
+            note: what the operator should know of it, told with the next answer.
+        """
+        self._learnt.put(self._endpoint, dialect)
+        self._note = note or self._note
 
     async def answer(
         self, ask: Callable[[D], Awaitable[ModelReply]], plainer: Callable[[D, Any], D | None]
@@ -67,23 +85,29 @@ class Calls(Generic[D]):
 
         Args:
             ask: makes one attempt; raises what the SDK raises.
-            plainer: returns the next plainer dialect after a refusal; None when there is none.
+            plainer: returns the next plainer dialect after an error that the endpoint answered
+                with; None when the error is not about what was asked.
 
         Raises:
             ModelError: the call failed; `retryable` says whether another may succeed.
         """
         sdk = self._failures.sdk
-        refusals = (sdk.BadRequestError, sdk.UnprocessableEntityError)
         while True:
-            dialect = self._learnt.get(self._endpoint, self._dialect)
+            dialect = self.dialect
             async with self.bounded(self._timeout_s * WHOLE_ANSWER):
                 try:
-                    return await ask(dialect)
-                except refusals as error:
-                    next_one = plainer(dialect, error)
+                    reply = await ask(dialect)
+                    note, self._note = self._note, ""
+                    return replace(reply, note=note) if note else reply
+                except sdk.APIError as error:
+                    next_one = None
+                    if not isinstance(error, sdk.APIConnectionError):
+                        next_one = plainer(dialect, error)
                     if next_one is None:
                         raise
-                    self._learnt.put(self._endpoint, next_one)
+                    lost = dialect.pictures and not next_one.pictures
+                    said = self._failures.words(error, self._secret())
+                    self.speak(next_one, self._failures.takes_no_pictures(said) if lost else "")
 
     @asynccontextmanager
     async def bounded(self, limit_s: float) -> AsyncGenerator[None]:

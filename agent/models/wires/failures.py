@@ -197,6 +197,25 @@ class Failures:
         message = f"The answer of {self._name} broke off{why}."
         return ModelError(message, retryable=True, broke_off=True)
 
+    def words(self, error: Exception, key: str) -> str:
+        """Return what an endpoint said, fit to be shown.
+
+        Args:
+            key: what must not be repeated.
+        """
+        return _words(error, key)
+
+    def takes_no_pictures(self, said: str) -> str:
+        """Say that an endpoint takes no pictures, and what follows.
+
+        Args:
+            said: how it said so, fit to be shown.
+        """
+        return (
+            f"{self._name} takes no pictures ({said.rstrip('.')}); it is asked without them from "
+            "now on. Set model.vision = false, or choose a model that takes pictures."
+        )
+
     def refused(self, why: str) -> ModelError:
         return ModelError(
             sentence(f"{self._name} refused to answer: {why or 'it gave no reason'}"),

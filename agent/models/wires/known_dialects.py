@@ -3,9 +3,18 @@
 Not the dialects, which belong to their wires.
 """
 
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-D = TypeVar("D")
+
+class AnyDialect(Protocol):
+    """What the dialects of all wires have."""
+
+    @property
+    def pictures(self) -> bool:
+        """Whether pictures are sent, where the request has any."""
+
+
+D = TypeVar("D", bound=AnyDialect)
 
 
 class KnownDialects(Generic[D]):

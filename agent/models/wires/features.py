@@ -1,0 +1,54 @@
+"""Tell which feature of a request an endpoint refused, whatever status it answered with.
+
+A server that lacks a feature does not always answer 400: llama.cpp's says 500 to a picture for a
+model that reads text only, and a router 404. Such a refusal is final, so it is never an outage to
+wait for; the request is sent again without the feature. Pure.
+"""
+
+import re
+from enum import StrEnum
+from typing import Any
+
+from agent.models.wires.failures import said_of
+
+_OTHER_MATTERS = frozenset({401, 402, 403, 408, 409, 429})
+"""The key, money, and being asked too often: no feature is at fault."""
+
+
+class Feature(StrEnum):
+    """What a request may have that an endpoint may lack."""
+
+    PICTURES = "pictures"
+    CALL_IDS = "call ids"
+
+
+_NAMES = {
+    # "image input is not supported" (llama.cpp), "unknown variant `image_url`" (DeepSeek), "not a
+    # multimodal model" (vLLM), "support image input" (OpenRouter), "only supported by certain
+    # models" after "image_url" (OpenAI), "does not support vision".
+    Feature.PICTURES: re.compile(r"image|vision|multi-?modal|mmproj", re.IGNORECASE),
+    # "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9" (mistral-common),
+    # "Invalid 'messages[2].tool_calls[0].id'" (OpenAI), "tool_use.id: String should match pattern".
+    Feature.CALL_IDS: re.compile(
+        r"tool[ _-]?(?:call|use)s?(?:\[\d+\])?[ _.-]?id\b|\bcall_id\b", re.IGNORECASE
+    ),
+}
+_PLAIN_CONTENT = re.compile(r"content[\w\s`'\".:\[\]]{0,40} must be (?:a )?string", re.IGNORECASE)
+"""How servers that know no parts of a message refuse one with a picture."""
+
+
+def refused_feature(error: Any, *, has_pictures: bool) -> Feature | None:
+    """Return the feature that a refusal names; None where it names none that was used.
+
+    Args:
+        error: an APIError of an SDK.
+        has_pictures: whether the request had pictures.
+    """
+    if getattr(error, "status_code", 0) in _OTHER_MATTERS:
+        return None
+    said = said_of(error)
+    if has_pictures and (_NAMES[Feature.PICTURES].search(said) or _PLAIN_CONTENT.search(said)):
+        return Feature.PICTURES
+    if _NAMES[Feature.CALL_IDS].search(said):
+        return Feature.CALL_IDS
+    return None

@@ -1,0 +1,1 @@
+"""What each provider accepts and refuses, served as strictly as the provider does."""
