@@ -57,6 +57,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     default: str = ""
     local: bool = False
     """Whether it runs on this machine."""
+    former_ports: tuple[int, ...] = ()
+    """Where older versions of a local server listen."""
     window: int = 0
     output: int = 0
     without: tuple[str, ...] = ()
@@ -69,6 +71,13 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     @property
     def host(self) -> str:
         return urlsplit(self.base_url).hostname or ""
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Where it may listen, the likeliest first."""
+        own = urlsplit(self.base_url)
+        former = (own._replace(netloc=f"{own.hostname}:{port}") for port in self.former_ports)
+        return (self.base_url, *(one.geturl() for one in former))
 
     def facts(self, model: str) -> ModelFacts:
         """Return what is known of a model by its name, or by the name that a dated one begins with.
@@ -110,8 +119,8 @@ class Catalog(msgspec.Struct, frozen=True, kw_only=True):
             return None
         for preset in self.presets.values():
             if preset.local:
-                own = urlsplit(preset.base_url)
-                if host in {"127.0.0.1", "localhost", "::1"} and _port(base_url) == own.port:
+                ports = {_port(one) for one in preset.addresses}
+                if host in {"127.0.0.1", "localhost", "::1"} and _port(base_url) in ports:
                     return preset
             elif host and host == preset.host:
                 return preset

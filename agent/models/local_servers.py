@@ -39,10 +39,7 @@ class Search(NamedTuple):
 
 async def find_servers(presets: Sequence[Preset]) -> Search:
     """Ask at the usual address of each kind of server whether one is there."""
-    found = await asyncio.gather(
-        *(server_at(preset, preset.base_url, timeout_s=LOOK_S) for preset in presets),
-        return_exceptions=True,
-    )
+    found = await asyncio.gather(*map(_anywhere, presets), return_exceptions=True)
     if broken := [one for one in found if not isinstance(one, LocalServer | ModelError)]:
         raise broken[0]
     return Search(
@@ -53,6 +50,19 @@ async def find_servers(presets: Sequence[Preset]) -> Search:
             if isinstance(one, ModelError) and isinstance(one.__cause__, TimeoutError)
         ),
     )
+
+
+async def _anywhere(preset: Preset) -> LocalServer:
+    """Ask where a kind of server listens, and where older versions of it do."""
+    asked = (server_at(preset, address, timeout_s=LOOK_S) for address in preset.addresses)
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    failed: list[BaseException] = []
+    for one in found:
+        if isinstance(one, LocalServer):
+            return one
+        failed.append(one)
+    # One that hangs says more than one that is not there.
+    raise next((one for one in failed if isinstance(one.__cause__, TimeoutError)), failed[0])
 
 
 async def server_at(preset: Preset, base_url: str, *, timeout_s: float = NAMED_S) -> LocalServer:

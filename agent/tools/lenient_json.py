@@ -1,7 +1,8 @@
 """Read JSON that a model wrote with a slip: what can be meant in one way only is read so.
 
 Pure. Mended are trailing commas, missing closing brackets, Python's literals and quotes,
-typographic quotes, line breaks inside a text, an object inside a string, and brackets too many.
+typographic quotes, line breaks inside a text, an object inside a string, an object that was sent
+twice, and brackets too many.
 Invariant: a text that was cut in its middle is never completed, for half of what was to be typed
 would be typed (that is why no repair library is used: they close open strings).
 """
@@ -56,7 +57,14 @@ def _first(text: str) -> object:
 def _loaded(text: str) -> object:
     start = len(text) - len(text.lstrip())
     value, end = _DECODER.raw_decode(text, start)
-    if text[end:].strip(_AFTER):
+    rest = text[end:].lstrip()
+    while rest.startswith(("{", "[")):
+        # Some gateways send what they streamed once more as a whole.
+        again, stop = _DECODER.raw_decode(rest)
+        if again != value:
+            break
+        rest = rest[stop:].lstrip()
+    if rest.strip(_AFTER):
         raise json.JSONDecodeError("Extra data", text, end)
     return value
 

@@ -11,6 +11,7 @@ import json
 from msgspec.structs import replace
 
 from agent.models.model import ToolCall
+from agent.tools.argument_names import with_our_names
 
 OTHER_NAMES = frozenset(
     (
@@ -23,12 +24,14 @@ OTHER_NAMES = frozenset(
         *("add_memory", "store_memory", "save_note", "take_note", "ask_human", "ask_operator"),
         *("create_plan", "make_plan", "set_plan", "todo_write"),
         *("toggle_switch", "tap_on", "click_on", "set_text", "fill_text", "press_key"),
+        *("swipe_up", "swipe_down", "swipe_left", "swipe_right"),
     )
 )
 """What is read as a call also where it stands in words; words of one meaning in speech are not."""
 RESPONSE_WAIT_S = 5
 """CONTRACTS 5.4: how long `wait_for_response` waits."""
 _FIELD = ("elementId", "element")
+_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 _TARGET = ("element", "element_id", "elementId", "index", "id", "number", "label")
 _SUMMARY = (
     *("summary", "result", "message", "answer", "text", "reason", "error", "explanation"),
@@ -73,11 +76,11 @@ def in_our_words(call: ToolCall) -> ToolCall:
         return call
     if not isinstance(said, dict):
         return call
-    known = _translated(call.name, said)
-    if known is None:
+    name, arguments = _translated(call.name, said) or (call.name, said)
+    given = with_our_names(name, arguments)
+    if (name, given) == (call.name, said):
         return call
-    name, arguments = known
-    given = {key: value for key, value in arguments.items() if value is not None}
+    given = {key: value for key, value in given.items() if value is not None}
     return replace(call, name=name, arguments=json.dumps(given))
 
 
@@ -89,6 +92,12 @@ def _translated(name: str, said: dict[str, object]) -> tuple[str, dict[str, obje
             return "click_element", {"label": _first(said, ("buttonLabel", "label"))}
         case "scroll_down" | "scroll_up":
             direction = name.removeprefix("scroll_")
+            return "scroll", {"direction": direction, "element": _first(said, _FIELD)}
+        case "swipe" | "swipe_screen" | "fling" if _OPPOSITE.keys() & {_way(said)}:
+            # A finger that moves up shows what is below.
+            return "scroll", {"direction": _OPPOSITE[_way(said)], "element": _first(said, _FIELD)}
+        case "swipe_up" | "swipe_down" | "swipe_left" | "swipe_right":
+            direction = _OPPOSITE[name.removeprefix("swipe_")]
             return "scroll", {"direction": direction, "element": _first(said, _FIELD)}
         case "press_back":
             return "press_button", {"button": "BACK"}
@@ -133,6 +142,10 @@ def _translated(name: str, said: dict[str, object]) -> tuple[str, dict[str, obje
             return "press_button", {"button": name.removeprefix("press_").upper()}
         case _:
             return None
+
+
+def _way(said: dict[str, object]) -> str:
+    return str(_first(said, ("direction", "dir", "to"))).strip().casefold()
 
 
 def _finish(said: dict[str, object]) -> tuple[str, dict[str, object]] | None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from agent.tools.lenient_json import NotJson, read_json
 from agent.tools.registry import schemas
-from agent.tools.written_calls import written_calls
+from agent.tools.written_calls import plain_name, written_calls
+from agent.tools.written_calls.forms import Form, forms
 
 TOOLS = {tool.name: tuple(tool.parameters["properties"]) for tool in schemas()}
 CLICK = ("click_element", {"element": 4})
@@ -41,6 +42,23 @@ DIALECTS = {
     "gpt-oss": "<|channel|>commentary to=functions.%s <|constrain|>json<|message|>%s<|call|>",
     "phi": '<|tool_call|>[{"name": "%s", "arguments": %s}]<|/tool_call|>',
     "functools": 'functools[{"name": "%s", "arguments": %s}]',
+    "mistral, with an id": "[TOOL_CALLS]%s[CALL_ID]a1b2c3d4e[ARGS]%s",
+    "gpt-oss, the recipient first": (
+        "<|start|>assistant to=functions.%s<|channel|>commentary json<|message|>%s<|call|>"
+    ),
+    "qwen coder, JSON": "<tool_call>\n<function=%s>%s</function>\n</tool_call>",
+    "deepseek v3.2, JSON": (
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="%s">\n%s\n'
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>"
+    ),
+    "nemotron": '<TOOLCALL>[{"name": "%s", "arguments": %s}]</TOOLCALL>',
+    "command r": '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "%s", "parameters": %s}]'
+    "<|END_ACTION|>",
+    "internlm": '<|action_start|><|plugin|>{"name": "%s", "parameters": %s}<|action_end|>',
+    "apertus": '<|tools_prefix|>[{"%s": %s}]<|tools_suffix|>',
+    "hunyuan": '<tool_calls>[{"name": "%s", "arguments": %s}]</tool_calls>',
+    "hermes, a name first": "<tool_call>%s\n```json\n%s\n```</tool_call>",
+    "by its key": '```json\n{"%s": %s}\n```',
     "fence": '```json\n{"name": "%s", "arguments": %s}\n```',
     "fence, of OpenAI": (
         '```\n{"type": "function", "function": {"name": "%s", "arguments": %s}}\n```'
@@ -72,6 +90,28 @@ def test_a_call_of_any_dialect_is_read(form: str, call: tuple[str, dict[str, obj
         "<arg_key>element</arg_key>\n<arg_value>2</arg_value>\n</tool_call>",
         '<invoke name="type_text"><parameter name="text">Grüße, Ada</parameter>'
         '<parameter name="element">2</parameter></invoke>',
+        # DeepSeek V3.2 says of each value whether it is text.
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="type_text">\n'
+        '<｜DSML｜parameter name="text" string="true">Grüße, Ada</｜DSML｜parameter>\n'
+        '<｜DSML｜parameter name="element" string="false">2</｜DSML｜parameter>\n'
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+        # MiniMax M2.
+        '<minimax:tool_call>\n<invoke name="type_text">\n<parameter name="text">Grüße, Ada'
+        '</parameter>\n<parameter name="element">2</parameter>\n</invoke>\n</minimax:tool_call>',
+        # GLM 4.7 leaves out the line breaks.
+        "<tool_call>type_text<arg_key>text</arg_key><arg_value>Grüße, Ada</arg_value>"
+        "<arg_key>element</arg_key><arg_value>2</arg_value></tool_call>",
+        # Gemma 4 and FunctionGemma have marks for quotation marks.
+        '<|tool_call>call:type_text{text:<|"|>Grüße, Ada<|"|>,element:2}<tool_call|>',
+        "<start_function_call>call:type_text{text:<escape>Grüße, Ada<escape>,element:2}"
+        "<end_function_call>",
+        # LFM2 and OLMo 3.
+        '<|tool_call_start|>[type_text(text="Grüße, Ada", element=2)]<|tool_call_end|>',
+        '<function_calls>\ntype_text(text="Grüße, Ada", element=2)\n</function_calls>',
+        # Gemini and Gemma 3.
+        '```tool_code\nprint(default_api.type_text(text="Grüße, Ada", element=2))\n```',
+        'print(type_text(text="Grüße, Ada", element=2))',
+        '<|python_tag|>type_text.call(text="Grüße, Ada", element=2)<|eom_id|>',
         'type_text(text="Grüße, Ada", element=2)',
         "`type_text('Grüße, Ada', 2)`",
         '[type_text(text="Grüße, Ada", element=2)]',
@@ -82,6 +122,56 @@ def test_a_call_of_any_dialect_is_read(form: str, call: tuple[str, dict[str, obj
 )
 def test_a_call_with_named_parts_is_read(text: str) -> None:
     assert read(text) == [TYPE]
+
+
+def test_a_text_that_looks_like_a_number_stays_text_where_the_form_says_so() -> None:
+    text = (
+        '<｜DSML｜invoke name="type_text"><｜DSML｜parameter name="text" string="true">0042'
+        "</｜DSML｜parameter></｜DSML｜invoke>"
+    )
+    assert read(text) == [("type_text", {"text": "0042"})]
+
+
+@pytest.mark.parametrize("form", DIALECTS.values(), ids=DIALECTS)
+def test_a_call_that_was_written_twice_is_one(form: str) -> None:
+    text = form % (CLICK[0], json.dumps(CLICK[1]))
+    assert read(f"{text}\n\n{text}") == [CLICK]
+
+
+def test_every_row_of_the_table_names_its_source_and_can_be_read() -> None:
+    for form in forms():
+        assert form.source, form.models
+        assert all((*form.opens, *form.closes)), form.models
+        assert "@" not in "".join((*form.opens, *form.closes, *form.wrappers)), form.models
+
+
+@pytest.mark.parametrize("form", forms(), ids=lambda form: form.models)
+def test_marks_without_end_are_read_in_linear_time(form: Form) -> None:
+    for mark in (*form.opens, *form.wrappers, *(o for o, _ in form.parameters)):
+        calls = written_calls((mark + "click_element{") * 4000, TOOLS).calls
+        assert len(calls) <= 8
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("click_element<|channel|>commentary", "click_element"),
+        ("click_element<|channel|>json", "click_element"),
+        ("functions.click_element:3", "click_element"),
+        ("default_api.click_element", "click_element"),
+        ("`click_element`", "click_element"),
+        ("assistant.functions.click_element", "click_element"),
+        ("click_element", "click_element"),
+    ],
+)
+def test_a_name_is_read_without_what_is_written_around_it(written: str, name: str) -> None:
+    assert plain_name(written) == name
+
+
+def test_arguments_that_were_sent_twice_are_read_once() -> None:
+    assert read_json('{"element": 4}{"element": 4}') == {"element": 4}
+    with pytest.raises(NotJson):
+        read_json('{"element": 4}{"element": 5}')
 
 
 def test_what_was_thought_aloud_is_no_call() -> None:

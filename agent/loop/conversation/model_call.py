@@ -6,6 +6,7 @@ again, because the observation has the frame.
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ from agent.text import clean, one_line
 from agent.tools.arguments import clean_json
 from agent.tools.lenient_json import NotJson, read_json
 from agent.tools.tool_aliases import OTHER_NAMES, in_our_words
-from agent.tools.written_calls import written_calls
+from agent.tools.written_calls import plain_name, written_calls
 
 MAX_REPLY_CHARS = 20_000
 BY_ROUTE = "As the session before did."
@@ -33,6 +34,7 @@ _BEFORE_OTHERS = frozenset({"remember", "update_plan"})
 """What may stand before another call in one answer: it changes nothing that the next one needs."""
 _PHONE_TOOL = "click_element"
 """Where it is offered, other systems' names for a phone's tools mean something."""
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
 _encoder = msgspec.json.Encoder()
 
 
@@ -169,7 +171,9 @@ def _with_written(reply: ModelReply, request: ModelRequest) -> ModelReply:
 
 
 def _repaired(call: ToolCall) -> ToolCall:
-    """Write a call's arguments as JSON where they were JSON with a slip."""
+    """Write a call's name plainly, and its arguments as JSON where they were JSON with a slip."""
+    if not _NAME.fullmatch(call.name):
+        call = replace(call, name=plain_name(call.name))
     try:
         json.loads(call.arguments or "{}")
     except (ValueError, RecursionError):

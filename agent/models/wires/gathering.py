@@ -109,16 +109,26 @@ class Gathering:
         text = "".join(self._text)
         if self.on_text is not None and self._shown < self._said:
             self.on_text(text)
-        calls = tuple(
+        calls = (
             ToolCall(
                 call_id=one_line(piece.call_id, MAX_NAME_CHARS) or f"call_{at}",
                 name=one_line(piece.name, MAX_NAME_CHARS),
                 arguments="".join(piece.arguments),
             )
-            for at, piece in enumerate(sorted(self.pieces, key=lambda piece: piece.index))
-            if piece.name
+            for at, piece in enumerate(self._distinct())
         )
-        return text, calls
+        return text, tuple(calls)
+
+    def _distinct(self) -> list[Piece]:
+        """Return the calls in their order; one that was sent twice, once."""
+        distinct: list[Piece] = []
+        for piece in sorted(self.pieces, key=lambda piece: piece.index):
+            said = (piece.call_id, piece.name, "".join(piece.arguments))
+            if piece.name and said not in (
+                (other.call_id, other.name, "".join(other.arguments)) for other in distinct
+            ):
+                distinct.append(piece)
+        return distinct
 
     def _piece(self, index: object, call_id: str, name: str, arguments: str) -> Piece:
         """Find the call that a part belongs to, or begin it."""

@@ -1,13 +1,12 @@
 """Find the one call that a model meant where it wrote it as text.
 
-Pure. First the forms that models are trained on (`dialects`), then what people write: JSON in a
+Pure. First the forms that models are trained on (`forms`), then what people write: JSON in a
 fence or alone, `name(argument=…)`, and ReAct's `Action:`. Invariants: only the model's own words
 are read, never what it thought aloud or quotes from the screen; without marks there has to be
 exactly one call, of a tool that is offered, that stands for itself; whatever was written, nothing
 but a call or no call comes of it.
 """
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,18 +14,13 @@ from dataclasses import dataclass
 
 from agent.models.model import ToolCall
 from agent.tools.lenient_json import NotJson, read_json
-from agent.tools.written_calls.dialects import (
-    CALLED_WITH,
-    WrittenCall,
-    from_value,
-    marked,
-    plain_name,
-)
+from agent.tools.written_calls.code import MAX_CODE_CHARS, calls_in_code
+from agent.tools.written_calls.forms import WrittenCall, marked
+from agent.tools.written_calls.names import CALLED_WITH, from_value, plain_name
 
 MAX_CHARS = 20_000
 """Only so much of the end of an answer is read: a call stands at the end."""
 MAX_CALLS = 8
-_MAX_CODE_CHARS = 4000
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[ \t]*([\w+-]*)[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _BARE = re.compile(r"^[ \t]*([\[{].*[\]}])[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -82,9 +76,12 @@ def written_calls(text: str, tools: Mapping[str, Sequence[str]], quoted: str = "
     def is_own(found: WrittenCall) -> bool:
         return not shown or _SAME.sub("", own[found.start : found.end]) not in shown
 
-    sure = [found for found in marked(own) if is_own(found)][:MAX_CALLS]
+    sure = [found for found in marked(own, tools) if is_own(found)][:MAX_CALLS]
     if sure:
-        return Written(_calls(sure), _around(text, sure))
+        # The same call twice is one that was said twice.
+        meant_once = {(one.name, _same_arguments(one.arguments)): one for one in reversed(sure)}
+        once = [one for one in sure if one in meant_once.values()]
+        return Written(_calls(once), _around(text, sure))
     loose = [found for found in _loose(own, tools) if is_own(found)]
     meant = {(found.name, _same_arguments(found.arguments)) for found in loose}
     if not meant:
@@ -152,7 +149,7 @@ def _loose(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[WrittenCal
 def _after_words(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[WrittenCall]:
     """Find a call that ends the text, as a sentence of its own behind others on its line."""
     text = text.rstrip().rstrip(".;")
-    line = max(text.rfind("\n"), len(text) - _MAX_CODE_CHARS)
+    line = max(text.rfind("\n"), len(text) - MAX_CODE_CHARS)
     for end in _SENTENCE_END.finditer(text, max(line, 0)):
         written = text[end.end() :].strip("`")
         called = (
@@ -179,9 +176,7 @@ def _in_fence(
         return
     lines = [line for line in body.splitlines() if line.strip()]
     for line in lines:
-        called = _from_code(line.strip().removeprefix("print(").strip("[]"), tools)
-        if called is not None:
-            yield called
+        yield from calls_in_code(line, tools)
 
 
 def _unknown(text: str, tools: Mapping[str, Sequence[str]]) -> str:
@@ -215,34 +210,6 @@ def _from_json(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[tuple[
 
 
 def _from_code(code: str, tools: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
-    """Read `name(argument=value)`; places without a name are the tool's own, in order."""
-    if len(code) > _MAX_CODE_CHARS:
-        return None
-    try:
-        node = ast.parse(code.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
-        return None
-    name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-    if name not in tools or len(node.args) > len(tools[name]):
-        return None
-    try:
-        given = dict(zip(tools[name], map(_constant, node.args), strict=False))
-        given |= {keyword.arg: _constant(keyword.value) for keyword in node.keywords if keyword.arg}
-        only = next(iter(given.values())) if len(node.args) == len(given) == 1 else None
-        if isinstance(only, dict):
-            # `name({"element": 3})`
-            given = only
-        return name, json.dumps(given, ensure_ascii=False)
-    except (ValueError, TypeError, RecursionError):
-        return None
-
-
-def _constant(node: ast.expr) -> object:
-    if isinstance(node, ast.Name) and node.id in _JSON_NAMES:
-        return _JSON_NAMES[node.id]
-    return ast.literal_eval(node)
-
-
-_JSON_NAMES = {"true": True, "false": False, "null": None}
+    """Read one call that was written as code; None where there is none, or several."""
+    calls = calls_in_code(code, tools)
+    return calls[0] if len(calls) == 1 else None

@@ -10,6 +10,9 @@ from agent.errors import UsageError
 if TYPE_CHECKING:
     from agent.models.model import ModelReply
 
+_ENOUGH_TOKENS = 256
+"""A small model that does not call the tool may talk on until its window is full."""
+
 
 async def ask_model(
     settings: Settings, name: str, *, environ: Mapping[str, str] | None = None
@@ -25,8 +28,10 @@ async def ask_model(
     Raises:
         UsageError: it is the offline pilot. ModelError, ConfigError: it could not be asked.
     """
+    from msgspec.structs import replace
+
     from agent.models.choice import PILOT, build_model
-    from agent.models.model import Message, MessageKind, ModelRequest, Role
+    from agent.models.model import FinishReason, Message, MessageKind, ModelRequest, Role
     from agent.tools.registry import schemas
 
     model = build_model(settings, name, environ=environ)
@@ -44,7 +49,11 @@ async def ask_model(
     tools = tuple(tool for tool in schemas() if tool.name == "wait")
     began = time.monotonic()
     try:
-        reply = await model.complete(ModelRequest(messages=(message,), tools=tools))
+        request = ModelRequest(messages=(message,), tools=tools, max_output_tokens=_ENOUGH_TOKENS)
+        reply = await model.complete(request)
+        if reply.finish is FinishReason.LENGTH and not (reply.tool_calls or reply.text):
+            # Its hidden reasoning took the room; a model that rambles would have said something.
+            reply = await model.complete(replace(request, max_output_tokens=0))
     finally:
         await model.close()
     return model.name, model.notice, reply, round((time.monotonic() - began) * 1000)
