@@ -16,7 +16,6 @@ import msgspec
 
 from agent.errors import ConfigError
 from agent.models.prices import Price
-from agent.models.wires.call_ids import CallIds
 from agent.text import one_line
 
 FILE_NAME = "catalog.toml"
@@ -63,8 +62,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     output: int = 0
     without: tuple[str, ...] = ()
     """What its endpoint does not take, by the names of `agent.models.openai.dialect`."""
-    call_ids: CallIds = CallIds.USUAL
-    """Which ids of calls its endpoint accepts."""
+    call_ids: str = "usual"
+    """Which ids of calls its endpoint accepts, by the names of `agent.models.wires.call_ids`."""
     models: dict[str, ModelFacts] = {}
     retired: dict[str, Retirement | str] = {}
 

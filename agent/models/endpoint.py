@@ -72,7 +72,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def call_ids(self) -> CallIds:
         """Which ids of calls it accepts, as far as its provider is known."""
-        return CallIds.USUAL if self.row is None else self.row.call_ids
+        return CallIds.USUAL if self.row is None else CallIds(self.row.call_ids)
 
     @property
     def key_variable(self) -> str:

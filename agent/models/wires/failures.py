@@ -206,7 +206,7 @@ class Failures:
         return _words(error, key)
 
     def takes_no_pictures(self, said: str) -> str:
-        """Say that an endpoint takes no pictures, and what follows.
+        """Return the sentence for an endpoint that takes no pictures.
 
         Args:
             said: how it said so, fit to be shown.

@@ -17,6 +17,7 @@ from agent.models.endpoint import endpoint_for
 from agent.models.keys import Source, find_key, keep_in_file
 from agent.models.openai.dialect import Dialect, plainer
 from agent.models.windows import UNKNOWN_WINDOW, context_window
+from agent.models.wires.call_ids import CallIds
 from agent.settings import ModelSettings, Settings, Wire
 from tests.models.asking import REQUEST
 from tests.openai_server import Reply, openai_server
@@ -48,6 +49,7 @@ def test_every_row_can_be_used(name: str) -> None:
     assert parts.scheme == ("http" if preset.local else "https")
     assert bool(preset.key) is not preset.local
     assert Wire(preset.wire)
+    assert CallIds(preset.call_ids)
     plainer(Dialect(), preset.without)
     for model, facts in preset.models.items():
         assert facts.output <= facts.window or not facts.window, model

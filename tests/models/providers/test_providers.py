@@ -68,7 +68,7 @@ def chat_body(messages: tuple[Message, ...], form: CallIds) -> dict[str, Any]:
 def test_a_provider_accepts_the_ids_of_a_conversation_begun_anywhere(
     messages: tuple[Message, ...], name: str
 ) -> None:
-    assert PROVIDERS[name](chat_body(messages, catalog().presets[name].call_ids)) is None
+    assert PROVIDERS[name](chat_body(messages, CallIds(catalog().presets[name].call_ids))) is None
 
 
 @given(conversations())
