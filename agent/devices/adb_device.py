@@ -15,7 +15,7 @@ from shlex import quote
 
 from agent.devices.adb.client import AdbClient
 from agent.devices.chosen_ways import ChosenWays
-from agent.devices.facts.fact import Unknown
+from agent.devices.facts.fact import Fact, Unknown, value_or_none
 from agent.devices.facts.notifications import Shade, read_notifications
 from agent.devices.facts.notifications import command as notification_command
 from agent.devices.frames.display_size import DisplaySize
@@ -37,14 +37,15 @@ from agent.devices.scrcpy.decoding.pictures import Decoding
 from agent.devices.scrcpy.displays import ScrcpyDisplays
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink, ScrcpySettings
 from agent.devices.scrcpy.video import VideoFrames
+from agent.devices.shell.app_start import PACKAGE, AppStarter
 from agent.devices.shell.call_log import Call, call_log
 from agent.devices.shell.capabilities import Capabilities, capabilities_command, read_capabilities
-from agent.devices.shell.focus import parse_current_size, parse_foreground, parse_secure
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.shell.reclaim import reclaim_on_phone
 from agent.devices.shell.rotation import rotation_commands
 from agent.devices.shell.versions import COMMAND as VERSIONS_COMMAND
 from agent.devices.shell.versions import PhoneVersions, read_versions
+from agent.devices.shell.window_looks import WindowLooks
 from agent.devices.trees.tree_provider import WarmTrees
 from agent.devices.trees.tree_source import DumpTrees
 from agent.devices.trees.uiautomator_service import UiautomatorService
@@ -52,13 +53,11 @@ from agent.errors import DeviceError, DeviceTimeoutError, UsageError
 from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
 from agent.text import one_line
 
-_FOCUS_MARK = "switchboard-input-method-follows"
 _LOCAL_TIME = (
     "date '+%A %Y-%m-%d %H:%M %z'; getprop persist.sys.timezone; "
     "getprop persist.sys.locale | grep . || getprop ro.product.locale"
 )
 _REPAIR_TIMEOUT_S = 5.0
-_PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)*")
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/[\w.$]+\s*$", re.MULTILINE)
 
 
@@ -92,6 +91,8 @@ class AdbDevice:
         self._may_act = may_act
         self._client = client
         self._shell = PhoneShell(client, serial, keeps_shells=keeps_shells, resources=resources)
+        self._windows = WindowLooks(self._shell)
+        self._starter = AppStarter(self._shell)
         self._display = DisplaySize(self._shell)
         self._captures = QuickCaptures(Screencap(self._shell, self._display))
         self._uiautomator = UiautomatorService(self._shell)
@@ -162,6 +163,7 @@ class AdbDevice:
     def forget(self) -> None:
         """Ask again for what is fixed: the phone came back and may be another build."""
         self._shell.forget()
+        self._windows.forget()
         self._display.forget()
         self._captures.forget()
         self.trees.forget()
@@ -193,29 +195,9 @@ class AdbDevice:
 
     async def foreground(self, *, timeout_s: float = 5.0) -> Foreground:
         """Return which app is in front and whether the keyboard shows."""
-        lines = "mCurrentFocus=|mFocusedApp=|init=.*cur="
-        shown = "mInputShown=|mIsInputViewShown="
-        result = await self._shell.run(
-            f"dumpsys window | grep -E '{lines}'; echo {_FOCUS_MARK}; "
-            f"dumpsys input_method | grep -E '{shown}'",
-            timeout_s,
-        )
-        if "mCurrentFocus=" not in result.text and "mFocusedApp=" not in result.text:
-            # Android before 5 has no grep, and some builds print the focus per display only.
-            result = await self._shell.run(
-                f"dumpsys window windows; dumpsys window displays; echo {_FOCUS_MARK}; "
-                "dumpsys input_method",
-                timeout_s,
-            )
-        focus, _, input_method = result.text.partition(_FOCUS_MARK)
-        self._display.learn(parse_current_size(focus))
-        foreground = parse_foreground(focus, input_method)
-        if foreground is None:
-            raise DeviceError(
-                f"dumpsys window of {self.serial} names no focus: {one_line(result.text, 120)}.",
-                "Wait until the phone has started, then look again.",
-            )
-        return foreground
+        look = await self._windows.look(timeout_s=timeout_s)
+        self._display.learn(value_or_none(look.size))
+        return self._windows.foreground_of(look)
 
     async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
         """List the apps that can be started, sorted by package."""
@@ -254,9 +236,9 @@ class AdbDevice:
         self._captures.stream = frames
         return frames
 
-    async def is_secure(self) -> bool:
+    async def is_secure(self) -> Fact[bool]:
         """Return whether the window in front forbids pictures of itself."""
-        return parse_secure((await self._shell.run("dumpsys window windows", 5.0)).text)
+        return await self._windows.is_secure()
 
     async def make_ready(self) -> None:
         """Make ready to act soon, in the ways of its passport; nothing is waited for."""
@@ -402,22 +384,13 @@ class AdbDevice:
 
     async def launch(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Start an app. Raises DeviceError when the package has nothing to start."""
-        if not _PACKAGE.fullmatch(package):
+        if not PACKAGE.fullmatch(package):
             raise UsageError(
                 f"{package!r} is not the name of a package.",
                 "Name an app by its package, such as com.android.settings.",
             )
         async with self._acting():
-            result = await self._shell.run(
-                f"monkey -p {package} -c android.intent.category.LAUNCHER 1", timeout_s
-            )
-        if "No activities found" in result.text or "monkey aborted" in result.text:
-            raise DeviceError(
-                f"{package} cannot be started on {self.serial}, or is not installed.",
-                "Look for the package in the list of apps.",
-            )
-        if result.exit_code != 0:
-            raise self._shell.failure(f"monkey -p {package}", result)
+            await self._starter.launch(package, timeout_s=timeout_s)
 
     async def open_link(self, link: str, *, timeout_s: float = 10.0) -> None:
         """Open an address (`am start -a VIEW -d`), or a page of the settings by its action.

@@ -149,6 +149,7 @@ class FrameStatus(StrEnum):
     STATIC = "static"
     STALE = "stale"
     SECURE = "secure"
+    UNKNOWN = "unknown"
     LOST = "lost"
     ERROR = "error"
 

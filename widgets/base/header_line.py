@@ -50,6 +50,7 @@ def frame_label(
         FrameStatus.STATIC: "$muted",
         FrameStatus.STALE: "$warn",
         FrameStatus.SECURE: "$ask",
+        FrameStatus.UNKNOWN: "$warn",
         FrameStatus.LOST: "$bad",
         FrameStatus.ERROR: "$bad",
     }[frame.status]

@@ -23,6 +23,7 @@ FRAME_STYLES = {
     FrameStatus.STATIC: "$muted",
     FrameStatus.STALE: "$warn",
     FrameStatus.SECURE: "$ask",
+    FrameStatus.UNKNOWN: "$warn",
     FrameStatus.LOST: "$bad",
     FrameStatus.ERROR: "$bad",
 }

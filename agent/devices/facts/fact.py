@@ -51,6 +51,11 @@ def known(value: T, line: str) -> Known[T]:
     return Known(value=value, line=one_line(line.strip(), _LINE_LIMIT))
 
 
+def value_or_none(fact: Fact[T]) -> T | None:
+    """Return the value; None where it is unknown, for a caller that then asks in another way."""
+    return fact.value if isinstance(fact, Known) else None
+
+
 def first_known(*facts: Fact[T]) -> Fact[T]:
     """Return the first fact that is known; Unknown with every reason if none is."""
     reasons: list[str] = []

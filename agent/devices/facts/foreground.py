@@ -39,8 +39,13 @@ class Front(Record, frozen=True, kw_only=True):
 
 
 class WindowLook(Record, frozen=True, kw_only=True):
-    """What one look at the windows of a display tells."""
+    """What one look at the windows of a display tells.
 
+    Attributes:
+        is_there: whether the phone lists the display at all.
+    """
+
+    is_there: bool
     front: Fact[Front]
     keyboard_shown: Fact[bool]
     size: Fact[Size]
@@ -82,6 +87,7 @@ def read_window_look(text: str, display: int = MAIN_DISPLAY) -> WindowLook:
     windows, _, input_method = text.partition(_MARK)
     section = read_dump(windows).of(display)
     return WindowLook(
+        is_there=section is not None,
         front=read_front(windows, display),
         keyboard_shown=read_keyboard_shown(input_method, windows, display),
         size=Unknown(reason="no section of the display") if section is None else size_in(section),

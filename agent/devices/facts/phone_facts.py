@@ -65,8 +65,8 @@ def read_phone_facts(text: str) -> PhoneFacts:
 def _answers(text: str) -> dict[str, str]:
     """Divide the output at its headings; the first answer to a question counts."""
     headings = list(_HEADING.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
     found: dict[str, str] = {}
-    for heading, end in zip(headings, ends, strict=True):
+    for at, heading in enumerate(headings):
+        end = headings[at + 1].start() if at + 1 < len(headings) else len(text)
         found.setdefault(heading["name"], text[heading.end() : end].lstrip("\r\n"))
     return found

@@ -8,11 +8,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
+from agent.devices.facts.fact import Fact, Known, Unknown, known
 from agent.devices.frames.png import is_black, scaled_rgb
 from agent.devices.frames.subscribers import PictureStatus, Readers, Size, wait_until
 from agent.devices.protocols import Capture
 from agent.errors import DeviceError, DeviceLostError
 from agent.records import FrameSource, FrameStatus
+from agent.text import one_line
 
 STALE_AFTER_S = 2.0
 """A capture that takes longer leaves the last picture stale."""
@@ -22,10 +24,27 @@ IDLE_INTERVAL_S = 1.0
 """How far apart captures of a screen that does not change move, if the readers' rate allows."""
 _IDLE_GROWTH = 1.5
 
+_SEEN = known(False, "the picture shows something")
 SECURE_DETAIL = "The app in front forbids pictures of itself (FLAG_SECURE)."
 
-IsSecure = Callable[[], Awaitable[bool]]
-"""Tells whether the window in front forbids pictures; raises DeviceError when it cannot be told."""
+IsSecure = Callable[[], Awaitable[Fact[bool]]]
+"""Tells whether the window in front forbids pictures; DeviceError: nobody can be asked."""
+
+
+async def ask_secure(is_secure: IsSecure) -> Fact[bool]:
+    """Ask, and take a phone that cannot be asked as one that does not say."""
+    try:
+        return await is_secure()
+    except DeviceError as error:
+        return Unknown(reason=error.message.rstrip("."))
+
+
+def unsure_detail(reason: str) -> str:
+    """Return what a black picture is worth when nobody knows why it is black."""
+    return one_line(
+        f"The picture is black. Whether the app in front forbids pictures is unknown: {reason}.",
+        300,
+    )
 
 
 class CaptureFrames:
@@ -42,7 +61,7 @@ class CaptureFrames:
         self._capture = capture
         self._is_secure = is_secure
         self._shown: Capture | None = None
-        self._secure = False
+        self._secure: Fact[bool] = _SEEN
         self._seen_ms = 0
         self._scaled: dict[Size, bytes] = {}
         self._pause_s = 0.0
@@ -59,7 +78,7 @@ class CaptureFrames:
         fastest_s = readers.fastest_s
         if status is FrameStatus.LIVE:
             self._pause_s = fastest_s
-        elif status in (FrameStatus.STATIC, FrameStatus.SECURE):
+        elif status in (FrameStatus.STATIC, FrameStatus.SECURE, FrameStatus.UNKNOWN):
             self._pause_s = max(fastest_s, min(self._pause_s * _IDLE_GROWTH, IDLE_INTERVAL_S))
         else:
             self._pause_s = max(fastest_s, RETRY_S)
@@ -77,16 +96,19 @@ class CaptureFrames:
             if changed:
                 self._shown, self._scaled = capture, {}
             await self._scale(readers, capture)
-            if changed:
+            if changed or isinstance(self._secure, Unknown):
                 self._secure = await self._forbidden()
         except DeviceLostError as error:
             return self._fail(readers, FrameStatus.LOST, str(error))
         except DeviceError as error:
             return self._fail(readers, FrameStatus.ERROR, str(error))
-        if self._secure:
-            status, detail = FrameStatus.SECURE, SECURE_DETAIL
-        else:
-            status = FrameStatus.LIVE if changed else FrameStatus.STATIC
+        match self._secure:
+            case Known(value=True):
+                status, detail = FrameStatus.SECURE, SECURE_DETAIL
+            case Unknown(reason=reason):
+                status, detail = FrameStatus.UNKNOWN, unsure_detail(reason)
+            case _:
+                status = FrameStatus.LIVE if changed else FrameStatus.STATIC
         self._tell(readers, status, detail)
         return status
 
@@ -110,12 +132,12 @@ class CaptureFrames:
         for size in self._scaled.keys() - wanted:
             del self._scaled[size]
 
-    async def _forbidden(self) -> bool:
+    async def _forbidden(self) -> Fact[bool]:
         """Return whether the picture is black because the app in front wants it so."""
         if self._is_secure is None or not self._scaled:
-            return False
+            return _SEEN
         size, rgb = min(self._scaled.items(), key=lambda item: len(item[1]))
-        return is_black(rgb, size) and await self._is_secure()
+        return await ask_secure(self._is_secure) if is_black(rgb, size) else _SEEN
 
     def _tell(self, readers: Readers, status: FrameStatus, detail: str) -> None:
         if self._shown is None:

@@ -4,7 +4,15 @@ Whoever learns the size says so: a tree, a picture, the focus. Invariant: a plac
 of the display; one that is no number is refused.
 """
 
-from agent.devices.shell.focus import parse_current_size, parse_natural_size
+from agent.devices.facts.fact import value_or_none
+from agent.devices.facts.sizes import (
+    NATURAL_SIZE,
+    VIEWPORTS,
+    read_natural_size,
+    read_size,
+    read_viewport_rotation,
+    read_viewport_size,
+)
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, UsageError
 from agent.records import Point
@@ -36,14 +44,25 @@ class DisplaySize:
     async def current(self) -> tuple[int, int]:
         """Return width and height. Raises DeviceError when the phone does not tell."""
         if self._size is None:
-            result = await self._shell.run("dumpsys window displays; wm size", _ASK_TIMEOUT_S)
-            self._size = parse_current_size(result.text) or parse_natural_size(result.text)
+            said = (await self._shell.run("dumpsys window displays", _ASK_TIMEOUT_S)).text
+            self._size = value_or_none(read_size(said)) or await self._from_viewport()
         if self._size is None:
             raise DeviceError(
                 f"{self._shell.serial} does not report the size of its display.",
                 "Wait until the phone has started, then try again.",
             )
         return self._size
+
+    async def _from_viewport(self) -> tuple[int, int] | None:
+        """Ask the other services, where the windows say nothing of display 0."""
+        asked = f"{VIEWPORTS}; {NATURAL_SIZE}"
+        said = (await self._shell.run(asked, _ASK_TIMEOUT_S)).text
+        size = value_or_none(read_viewport_size(said))
+        natural = value_or_none(read_natural_size(said))
+        if size is not None or natural is None:
+            return size
+        turns = value_or_none(read_viewport_rotation(said)) or 0
+        return (natural[1], natural[0]) if turns % 2 else natural
 
     async def pixel(self, at: Point) -> tuple[int, int]:
         """Return the pixel of a normalized place, clipped to the display."""

@@ -13,6 +13,9 @@ from secrets import token_hex
 
 from agent.devices.adb.client import AdbClient, ShellResult
 from agent.devices.adb.sync import push
+from agent.devices.facts.fact import Fact
+from agent.devices.facts.keyguard import Keyguard
+from agent.devices.health.screen_lock import ScreenLock, last_words
 from agent.devices.resources.resource_ledger import ResourceKind, ResourceLedger
 from agent.devices.shell.rotation import rotation_commands
 from agent.errors import DeviceError, UsageError
@@ -25,11 +28,6 @@ _CALL_TIMEOUT_S = 20.0
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)+")
 _FILTER = re.compile(r"[\w.*/-]{1,80}:[VDIWEFS]")
 _LOG_LINE_LIMIT = 4000
-_WAKE_KEY = 224
-KEYGUARD = re.compile(
-    r"(?:isKeyguardShowing|mShowingLockscreen|mKeyguardShowing|KeyguardShowing)=(true|false)"
-)
-AWAKE = re.compile(r"mWakefulness=(\w+)")
 
 
 class DeviceAdmin:
@@ -48,6 +46,7 @@ class DeviceAdmin:
         self._serial = serial
         self._resources = resources or ResourceLedger()
         self._features: frozenset[str] | None = None
+        self._lock = ScreenLock(serial, self.shell)
 
     # --- apps ----------
 
@@ -73,7 +72,7 @@ class DeviceAdmin:
             self._resources.settle(file)
         if "Success" not in said.text:
             raise DeviceError(
-                f"{self._serial} did not install {apk.name}: {_last(said)}.",
+                f"{self._serial} did not install {apk.name}: {last_words(said)}.",
                 "INSTALL_FAILED_* codes are explained in Android's PackageManager reference.",
             )
 
@@ -89,7 +88,7 @@ class DeviceAdmin:
         said = await self.shell(command, timeout_s=60.0)
         if "Success" not in said.text:
             raise DeviceError(
-                f"{self._serial} did not {doing} {package}: {_last(said)}.",
+                f"{self._serial} did not {doing} {package}: {last_words(said)}.",
                 f"See which apps there are: switchboard devices apps {self._serial}",
             )
 
@@ -137,41 +136,24 @@ class DeviceAdmin:
             await self._checked(line)
 
     async def wake(self) -> None:
-        """Switch the screen on, if it is off. Raises DeviceError when it stays off."""
-        await self._checked(f"input keyevent {_WAKE_KEY}")
-        if not await self.is_awake():
-            raise DeviceError(
-                f"The screen of {self._serial} stays off.", "Press its power button by hand."
-            )
+        """Switch the screen on. Raises DeviceError when it stays off, or does not say."""
+        await self._lock.wake()
 
     async def unlock(self, pin: str = "") -> None:
         """Wake the phone and put its lock screen away; with the PIN where there is one.
 
-        Raises DeviceError when it stays locked: a pattern or a fingerprint takes a hand.
+        Raises DeviceError when it stays locked, or does not say: a pattern or a fingerprint takes
+        a hand.
         """
-        if not all(c.isascii() and c.isalnum() for c in pin):
-            raise UsageError("A PIN has digits and letters only.", "Unlock the phone by hand.")
-        await self.wake()
-        await self._checked("wm dismiss-keyguard")
-        if pin and await self.is_locked():
-            await self._checked(f"input text {pin}")
-            await self._checked("input keyevent 66")
-        if await self.is_locked():
-            raise DeviceError(
-                f"{self._serial} stays locked.",
-                "Give its PIN with --pin, or unlock it by hand; a phone for agents is best kept "
-                "without a lock.",
-            )
+        await self._lock.unlock(pin)
 
-    async def is_awake(self) -> bool:
-        """Whether the screen is on; a phone that does not say so counts as awake."""
-        found = AWAKE.search((await self.shell("dumpsys power")).text)
-        return found is None or found[1] == "Awake"
+    async def is_awake(self) -> Fact[bool]:
+        """Return whether the screen is on."""
+        return await self._lock.is_awake()
 
-    async def is_locked(self) -> bool:
-        """Whether a lock screen shows; a phone that does not say so counts as unlocked."""
-        said = (await self.shell("dumpsys window policy; dumpsys window")).text
-        return any(found == "true" for found in KEYGUARD.findall(said))
+    async def keyguard(self) -> Fact[Keyguard]:
+        """Return the lock screen, which an app may cover."""
+        return await self._lock.keyguard()
 
     # --- below ----------
 
@@ -187,7 +169,7 @@ class DeviceAdmin:
         said = await self.shell(command)
         if said.exit_code != 0:
             raise DeviceError(
-                f"`{command.split(' ')[0]}` failed on {self._serial}: {_last(said)}.",
+                f"`{command.split(' ')[0]}` failed on {self._serial}: {last_words(said)}.",
                 "Some manufacturers block it over adb: do it on the phone.",
             )
 
@@ -211,8 +193,3 @@ def read_apk(apk: Path) -> bytes:
     if not data.startswith(b"PK"):
         raise UsageError(f"{apk} is not an APK.", "An APK is a ZIP archive; name one.")
     return data
-
-
-def _last(said: ShellResult) -> str:
-    lines = [line for line in said.text.splitlines() if line.strip()]
-    return one_line(lines[-1], 200).rstrip(".") if lines else "it gave no reason"

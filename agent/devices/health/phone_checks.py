@@ -14,12 +14,17 @@ from msgspec.structs import replace
 
 from agent.devices.adb_device import AdbDevice
 from agent.devices.facts.battery import BATTERY, read_battery
+from agent.devices.facts.fact import Unknown
 from agent.devices.facts.input_methods import INPUT_METHODS, read_input_methods
+from agent.devices.facts.keyguard import KEYGUARD, KEYGUARD_OF_ACTIVITIES, read_keyguard
+from agent.devices.facts.power import POWER, read_awake
 from agent.devices.facts.storage import STORAGE, read_free_percent
 from agent.devices.facts.thermal import THERMAL, read_thermal
-from agent.devices.health.admin import AWAKE, KEYGUARD, DeviceAdmin
+from agent.devices.facts.windows import WINDOWS, read_windows
+from agent.devices.health.admin import DeviceAdmin
 from agent.devices.health.findings import Repair, RepairableFinding, latency, unknown
 from agent.devices.health.scrcpy_checks import examine_touch, examine_video
+from agent.devices.health.screen_findings import dialogs_finding, lock_finding, screen_finding
 from agent.devices.health.state_findings import (
     battery_finding,
     keyboard_finding,
@@ -38,7 +43,6 @@ _STATE_TIMEOUT_S = 20.0
 _WORD_TIMEOUT_S = 6.0  # They are asked at the same time, so this bounds them all.
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 _TEMPORARY = "rm -f /data/local/tmp/switchboard-*.apk /sdcard/window_dump.xml"
-_DIALOG = re.compile(r"Window\{[^}]*(Application Not Responding|Application Error)[^}]*\}", re.I)
 
 
 class Health:
@@ -205,46 +209,20 @@ class Health:
         return storage_finding(read_free_percent(await self._output(STORAGE)))
 
     async def _screen(self) -> RepairableFinding:
-        found = AWAKE.search(await self._output("dumpsys power"))
-        if found is None:
-            return unknown("screen", "whether its screen is on")
-        ok = found[1] == "Awake"
-        return RepairableFinding(
-            name="screen",
-            ok=ok,
-            detail="on" if ok else "off",
-            remedy="" if ok else "Wake it.",
-            repair=None if ok else Repair.WAKE,
-        )
+        return screen_finding(read_awake(await self._output(POWER)))
 
     async def _lock(self) -> RepairableFinding:
-        told = KEYGUARD.findall(await self._output("dumpsys window policy; dumpsys window"))
-        if not told:
-            return unknown("lock", "whether it is locked")
-        locked = "true" in told
-        return RepairableFinding(
-            name="lock",
-            ok=not locked,
-            detail="the lock screen shows" if locked else "unlocked",
-            remedy="Unlock it." if locked else "",
-            repair=Repair.UNLOCK if locked else None,
-        )
+        said = await self._output(KEYGUARD)
+        keyguard = read_keyguard(said)
+        if isinstance(keyguard, Unknown):
+            keyguard = read_keyguard(f"{said}\n{await self._output(KEYGUARD_OF_ACTIVITIES)}")
+        return lock_finding(keyguard)
 
     async def _keyboard(self) -> RepairableFinding:
         return keyboard_finding(read_input_methods(await self._output(f"{INPUT_METHODS}; true")))
 
     async def _dialogs(self) -> RepairableFinding:
-        said = await self._output("dumpsys window")
-        if "mCurrentFocus" not in said and "Window{" not in said:
-            return unknown("dialogs", "which windows it shows")
-        found = _DIALOG.search(said)
-        return RepairableFinding(
-            name="dialogs",
-            ok=found is None,
-            detail="none" if found is None else f"{one_line(found[1], 60)} is in front",
-            remedy="" if found is None else "Close it.",
-            repair=None if found is None else Repair.DIALOGS,
-        )
+        return dialogs_finding(read_windows(await self._output(WINDOWS)))
 
     async def _output(self, command: str) -> str:
         """Run a command and give what it said. Raises DeviceError: it failed."""

@@ -6,9 +6,9 @@ the phone; what is done on one goes to no other display, and only while the phon
 """
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
+from agent.devices.facts.fact import Fact
 from agent.devices.frames.subscribers import Reader, Readers, reading
 from agent.devices.protocols import OPEN_TIMEOUT_S, Capture, Device, Display
 from agent.devices.scrcpy.arguments import SessionOptions
@@ -19,8 +19,9 @@ from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
 from agent.devices.scrcpy.messages import Place
 from agent.devices.scrcpy.session import ScrcpySession
 from agent.devices.scrcpy.video_run import VideoRun, need_decoder, open_decoded
-from agent.devices.shell.focus import parse_foreground
+from agent.devices.shell.app_start import PACKAGE, AppStarter, Launchable
 from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.shell.window_looks import WindowLooks
 from agent.devices.trees.display_tree import DisplayTrees
 from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from agent.records import Foreground, FrameSource, FrameStatus, LiveFrame, Point
@@ -29,8 +30,6 @@ MAX_FPS = 30
 BIT_RATE = 8_000_000
 _START_TIMEOUT_S = 10.0
 _LOOK_S = 0.1
-_COMPONENT = re.compile(r"^[A-Za-z][\w.]*/[\w.$]+$", re.MULTILINE)
-_PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)+")
 
 
 class ScrcpyDisplays:
@@ -133,11 +132,12 @@ class VirtualDisplay:
         self._link = link
         self._session = session
         self._size = (0, 0)
+        self._windows, self._starter = WindowLooks(shell), AppStarter(shell)
         self._readers = Readers(shell.serial)
         self._sized = asyncio.Event()
         self._channel = ControlChannel(session)
         self._run = VideoRun(
-            session, pictures, self._readers, link.probe, _never_secure, self._learn
+            session, pictures, self._readers, link.probe, self._is_secure, self._learn
         )
         self._serving = asyncio.create_task(self._serve(), name=f"display of {shell.serial}")
         self._number = 0
@@ -187,8 +187,8 @@ class VirtualDisplay:
 
     async def start_app(self, package: str, *, timeout_s: float = _START_TIMEOUT_S) -> None:
         """Start an app here; one that runs on another display moves here."""
-        component = await self._component(package, timeout_s)
-        await self._start(component, self._number, timeout_s)
+        found = await self._launchable(package, timeout_s)
+        await self._start(found, self._number, timeout_s)
         try:
             async with asyncio.timeout(timeout_s):
                 while True:
@@ -203,7 +203,7 @@ class VirtualDisplay:
 
     async def attach(self, package: str, *, timeout_s: float = 10.0) -> None:
         """Move an app from here to the main display."""
-        await self._start(await self._component(package, timeout_s), 0, timeout_s)
+        await self._start(await self._launchable(package, timeout_s), 0, timeout_s)
 
     async def capture(self, *, timeout_s: float = 10.0) -> Capture:
         """Take a picture of this display, encoded after it was asked for."""
@@ -241,12 +241,10 @@ class VirtualDisplay:
     async def foreground(self, *, timeout_s: float) -> Foreground:
         """Return which app is in front here."""
         self._check()
-        result = await self._shell.run("dumpsys window displays", timeout_s)
-        sections = re.split(r"Display: mDisplayId=(\d+)", result.text)
-        for number, section in zip(sections[1::2], sections[2::2], strict=True):
-            if int(number) == self._number:
-                return parse_foreground(section) or Foreground(package="")
-        raise self._lost_error()
+        look = await self._windows.look(timeout_s=timeout_s, display=self._number)
+        if not look.is_there:
+            raise self._lost_error()
+        return look.foreground or Foreground(package="", keyboard_shown=None)
 
     # --- below ----------
 
@@ -273,35 +271,19 @@ class VirtualDisplay:
             "Open another one.",
         )
 
-    async def _component(self, package: str, timeout_s: float) -> str:
+    async def _is_secure(self) -> Fact[bool]:
+        return await self._windows.is_secure(self._number)
+
+    async def _launchable(self, package: str, timeout_s: float) -> Launchable:
         self._check()
-        if not _PACKAGE.fullmatch(package):
+        if not PACKAGE.fullmatch(package):
             raise DeviceError(
                 f"{package!r} is not the name of a package.",
                 "Name an app by its package, such as com.android.settings.",
             )
-        result = await self._shell.run(
-            "cmd package resolve-activity --brief -a android.intent.action.MAIN "
-            f"-c android.intent.category.LAUNCHER {package}",
-            timeout_s,
-        )
-        found = _COMPONENT.findall(result.text)
-        if not found:
-            raise DeviceError(
-                f"{package} cannot be started on {self._shell.serial}, or is not installed.",
-                "Look for the package in the list of apps.",
-            )
-        return str(found[-1])
+        return await self._starter.resolve(package, timeout_s=timeout_s)
 
-    async def _start(self, component: str, display: int, timeout_s: float) -> None:
+    async def _start(self, found: Launchable, display: int, timeout_s: float) -> None:
         self._may_act()
         self._check()
-        result = await self._shell.run(f"am start --display {display} -n '{component}'", timeout_s)
-        if result.exit_code != 0 or "Error" in result.text:
-            raise self._shell.failure(f"am start --display {display}", result)
-
-
-async def _never_secure() -> bool:
-    """Return False: what the shell's virtual display shows of a secure window is black as well,
-    and which display has the focus cannot be told apart on every Android."""
-    return False
+        await self._starter.start(found, timeout_s=timeout_s, display=display)

@@ -1,4 +1,4 @@
-"""What a picture of one stream is worth now: live, static, stale or secure.
+"""What a picture of one stream is worth now: live, static, stale, secure or unknown.
 
 A still screen sends nothing, and neither does a phone that is gone or an encoder that hangs; this
 tells them apart by asking. Invariants: a still picture is called static only while the phone, and
@@ -9,7 +9,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from agent.devices.frames.capture_feed import SECURE_DETAIL, IsSecure
+from agent.devices.facts.fact import Known, Unknown
+from agent.devices.frames.capture_feed import SECURE_DETAIL, IsSecure, ask_secure, unsure_detail
 from agent.devices.frames.subscribers import PictureStatus, Readers
 from agent.devices.scrcpy import messages
 from agent.devices.scrcpy.session import ScrcpySession
@@ -54,6 +55,8 @@ class Watch:
         self._checked_action_s = now
         self._black = False
         self._secure = False
+        self._unsure = ""
+        self._secure_asked_s = 0.0
         self._stale = ""
         self._undecoded = ""
         self._told: PictureStatus | None = None
@@ -76,6 +79,7 @@ class Watch:
         self._asked_s, self._wants_key, self._stale, self._undecoded = 0.0, False, "", ""
         self._black = black
         self._secure = self._secure and black
+        self._unsure = self._unsure if black else ""
 
     def want_key_frame(self) -> None:
         """Have the encoder asked for a picture that refers to no other."""
@@ -94,6 +98,8 @@ class Watch:
             status, detail = FrameStatus.STALE, self._stale or self._undecoded
         elif self._secure:
             status, detail = FrameStatus.SECURE, SECURE_DETAIL
+        elif self._unsure:
+            status, detail = FrameStatus.UNKNOWN, self._unsure
         else:
             is_still = time.monotonic() - self._moved_s >= STATIC_AFTER_S
             status, detail = (FrameStatus.STATIC if is_still else FrameStatus.LIVE), ""
@@ -134,12 +140,17 @@ class Watch:
                 f"{now - self._key_s:.0f} s, though it was asked for one.",
                 "Pictures are taken by screencap instead.",
             )
-        if self._black and not self._secure:
+        if self._black and not self._secure and now - self._secure_asked_s > self._ask_again_s:
             await self._ask_secure()
         if self._is_key_due(now):
             self.ask_key_frame()
         if now - self._proven_s > PROBE_EVERY_S:
             await self._ask_phone()
+
+    @property
+    def _ask_again_s(self) -> float:
+        """Return how long the phone is not asked about a black picture again."""
+        return PROBE_EVERY_S if self._unsure else 0.0
 
     def _is_key_due(self, now: float) -> bool:
         if self._asked_s or not self._session.ways.has_reset_video:
@@ -172,10 +183,12 @@ class Watch:
         self._readers.wake.set()
 
     async def _ask_secure(self) -> None:
-        try:
-            self._secure = await self._is_secure()
-        except DeviceError:
-            # Who does not know leaves the picture what it seems: black and live.
-            self._secure = False
-        self._black = self._secure
+        self._secure_asked_s = time.monotonic()
+        match await ask_secure(self._is_secure):
+            case Known(value=secure):
+                self._secure, self._unsure = secure, ""
+                self._black = secure
+            case Unknown(reason=reason):
+                # A black picture that nobody can explain is no live one; it is asked about again.
+                self._secure, self._unsure = False, unsure_detail(reason)
         self._readers.wake.set()

@@ -3,19 +3,20 @@
 Text of `dumpsys` in, one reason out. Invariant: a reason is only given when the phone says it.
 """
 
-import re
+from agent.devices.facts.fact import Known
+from agent.devices.facts.power import POWER, read_awake
+from agent.devices.facts.windows import SECURE, read_secure
 
-from agent.devices.shell.focus import parse_secure
-
-QUESTIONS = "dumpsys power | grep -E 'mWakefulness=|Display Power: state='; dumpsys window windows"
+QUESTIONS = f"{POWER}; {SECURE}"
 """The shell command whose output `why_no_tree` reads."""
-_ASLEEP = re.compile(r"mWakefulness=(?:Asleep|Dozing)|Display Power: state=OFF")
 
 
 def why_no_tree(said: str) -> str:
     """Return the reason as the end of a sentence; empty when the phone tells none."""
-    if _ASLEEP.search(said):
-        return "the screen is off"
-    if parse_secure(said):
-        return "the window in front is secure and hides its content"
+    match read_awake(said):
+        case Known(value=False):
+            return "the screen is off"
+    match read_secure(said):
+        case Known(value=True):
+            return "the window in front is secure and hides its content"
     return ""

@@ -7,7 +7,8 @@ is empty or 0, never guessed.
 from dataclasses import dataclass
 
 from agent.devices.adb.client import AdbClient
-from agent.devices.shell.focus import parse_natural_size
+from agent.devices.facts.fact import value_or_none
+from agent.devices.facts.sizes import read_natural_size
 from agent.text import one_line
 
 _PROPERTIES = (
@@ -78,7 +79,7 @@ async def read_profile(client: AdbClient, serial: str, *, timeout_s: float) -> P
         phone=phone,
         fingerprint=fingerprint,
         maker=maker,
-        natural_size=parse_natural_size(said.get(_SIZE, "")),
+        natural_size=value_or_none(read_natural_size(said.get(_SIZE, ""))),
     )
 
 

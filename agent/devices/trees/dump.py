@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 
 from agent.devices.adb.client import ShellResult
-from agent.devices.shell.focus import parse_natural_size
+from agent.devices.facts.fact import value_or_none
+from agent.devices.facts.sizes import read_natural_size
 from agent.errors import TreeUnavailableError
 from agent.text import one_line
 
@@ -47,7 +48,7 @@ def read_dump(serial: str, result: ShellResult, known_size: tuple[int, int] | No
     """Take the XML out of what `dump_command` wrote. Raises TreeUnavailableError with why."""
     head, _, xml = result.stdout.partition(_MARK.encode() + b"\n")
     said = head.decode("utf-8", "replace")
-    natural = parse_natural_size(said) or known_size
+    natural = value_or_none(read_natural_size(said)) or known_size
     if not xml.lstrip().startswith(b"<"):
         words = said + result.stderr.decode("utf-8", "replace")
         raise treeless(serial, _failure(words, result.exit_code))

@@ -10,9 +10,10 @@ import time
 
 import msgspec
 
+from agent.devices.facts.fact import value_or_none
+from agent.devices.facts.sizes import NATURAL_SIZE, read_natural_size
 from agent.devices.frames.display_size import DisplaySize
 from agent.devices.protocols import UiTree
-from agent.devices.shell.focus import parse_natural_size
 from agent.devices.shell.missing_tree import QUESTIONS, why_no_tree
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.trees import uiautomator_rpc as rpc
@@ -187,8 +188,8 @@ class WarmTrees:
         if self._natural is None:
             self._natural = (await self._shell.profile(timeout_s=timeout_s)).natural_size
         if self._natural is None or not info.fits(self._natural):
-            said = (await self._shell.run("wm size", timeout_s)).text
-            self._natural = parse_natural_size(said)
+            said = (await self._shell.run(NATURAL_SIZE, timeout_s)).text
+            self._natural = value_or_none(read_natural_size(said))
         if self._natural is None:
             raise treeless(self._shell.serial, "the phone does not report the size of its display")
         return self._natural

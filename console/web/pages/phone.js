@@ -12,7 +12,7 @@
   const WHEEL_STEP = 0.25; // Of the screen's height, for one notch.
   const KEYS = { Enter: "ENTER", Backspace: "DELETE", Escape: "BACK", Home: "HOME" };
   const STATES = {
-    live: "live", static: "live, nothing moves", stale: "old", secure: "The app forbids pictures of this screen",
+    live: "live", static: "live, nothing moves", stale: "old", secure: "The app forbids pictures of this screen", unknown: "black, nobody knows why",
     lost: "The phone is away", error: "No picture",
   };
 
@@ -100,7 +100,7 @@
   function tell() {
     if (!picture) return;
     const age_s = Math.max((performance.now() - drawnAt) / 1000, 0);
-    const old = ["stale", "lost", "error", "secure"].includes(picture.status);
+    const old = ["stale", "lost", "error", "secure", "unknown"].includes(picture.status);
     // A picture that does not change is confirmed all the time: without that it is not live.
     const silent = !old && age_s >= SILENT_S;
     screen.classList.toggle("-old", old || silent);

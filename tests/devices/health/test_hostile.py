@@ -14,7 +14,9 @@ from agent.devices.adb import sync
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient, ShellResult
 from agent.devices.adb.device_list import parse_rows
-from agent.devices.shell.focus import parse_foreground, parse_natural_size, parse_secure
+from agent.devices.facts.foreground import read_window_look
+from agent.devices.facts.phone_facts import read_phone_facts
+from agent.devices.facts.sizes import read_natural_size, read_viewport_size
 from agent.devices.shell.missing_tree import why_no_tree
 from agent.devices.shell.profile import read_profile
 from agent.devices.trees.dump import read_dump
@@ -108,9 +110,10 @@ def test_no_answer_of_a_server_does_more_than_raise(name: str) -> None:
 @given(st.text(max_size=300))
 def test_no_text_of_a_phone_breaks_a_reader_of_text(said: str) -> None:
     parse_rows(said)
-    parse_foreground(said, said)
-    parse_natural_size(said)
-    parse_secure(said)
+    read_window_look(said)
+    read_natural_size(said)
+    read_viewport_size(said)
+    read_phone_facts(said)
     why_no_tree(said)
 
 

@@ -4,7 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.devices.shell.focus import parse_current_size, parse_foreground, parse_natural_size
+from agent.devices.facts.fact import Known, Unknown
+from agent.devices.facts.foreground import Front, read_front
+from agent.devices.facts.keyboard import read_keyboard_shown
+from agent.devices.facts.sizes import read_natural_size, read_size
+from tests.devices.facts.shapes import Shown, display_section, on
 
 DATA = Path(__file__).parent.parent.parent / "data" / "devices"
 RECORDED = {
@@ -24,10 +28,14 @@ RECORDED = {
 }
 
 
+def front_of(lines: str) -> Front:
+    found = read_front(lines)
+    assert isinstance(found, Known), found
+    return found.value
+
+
 def package_of(lines: str) -> str:
-    found = parse_foreground(lines)
-    assert found is not None
-    return found.package
+    return front_of(lines).package
 
 
 @pytest.mark.parametrize(("name", "package"), RECORDED.items())
@@ -36,63 +44,37 @@ def test_a_recorded_screen_names_its_app(name: str, package: str) -> None:
     assert package_of(lines) == package
 
 
-@pytest.mark.parametrize(
-    ("lines", "package", "activity"),
-    [
-        (
-            "mFocusedApp=ActivityRecord{14d88c3 u0 com.android.systemui/.subscreen.SubHomeActivity "
-            "t9}\nmFocusedApp=ActivityRecord{d72327 u0 eu.niko.smart.universal/"
-            "crc648a3abc16689e594e.MainActivity t409}\nmCurrentFocus=Window{2785a60 u0 "
-            "eu.niko.smart.universal/crc648a3abc16689e594e.MainActivity}\nmCurrentFocus=null",
-            "eu.niko.smart.universal",
-            "crc648a3abc16689e594e.MainActivity",
-        ),
-        (
-            "mFocusedApp=null\nmFocusedApp=ActivityRecord{caf038a u0 com.android.systemui/"
-            ".subscreen.SubHomeActivity t7}\nmFocusedApp=ActivityRecord{a646676 u0 "
-            "com.example.android/.activity.main.MainActivity t285}\nmCurrentFocus=null\n"
-            "mCurrentFocus=null\nmCurrentFocus=Window{5e9b13b u0 com.example.android/"
-            "com.example.android.activity.main.MainActivity}}",
-            "com.example.android",
-            "com.example.android.activity.main.MainActivity",
-        ),
-        (
-            "mFocusedApp=AppWindowToken{20fe217e token=Token{21878739 ActivityRecord{16425300 u0 "
-            "a.b/.C, isShadow:false t10}}}",
-            "a.b",
-            "a.b.C",
-        ),
-        (
-            "mFocusedApp=null\n  mCurrentFocus=Window{4330b6c0 u0 a.b/x.C paused=false}",
-            "a.b",
-            "x.C",
-        ),
-        (
-            "mFocusedApp=AppWindowToken{38600b56 token=Token{9ea1171 ActivityRecord{2 u a.b/.C "
-            "t181}}}",
-            "a.b",
-            "a.b.C",
-        ),
-        (
-            "mCurrentFocus=Window{43 com.android.settings/com.android.settings.SubSettings "
-            "paused=false}",
-            "com.android.settings",
-            "com.android.settings.SubSettings",
-        ),
-        ("mFocusedApp=null", "", ""),
-        ("mCurrentFocus=null", "", ""),
-    ],
-)
-def test_lines_of_other_androids_name_their_app(lines: str, package: str, activity: str) -> None:
-    found = parse_foreground(lines)
-    assert found is not None
-    assert (found.package, found.activity) == (package, activity)
+SAMPLES = [
+    ("a flip", "com.example.heating", "crc640a1b2c3d4e5f6a7b.StartActivity"),
+    ("three displays", "com.example.recipes", "com.example.recipes.list.main.ListActivity"),
+    ("a record with a comma", "com.example.radio", "com.example.radio.Player"),
+    ("a window that says", "com.example.radio", "com.example.radio.Player"),
+    ("a window without a user", "com.example.radio", "com.example.radio.Settings"),
+    ("a user without its number", "com.example.radio", "com.example.radio.Player"),
+    ("nothing has the focus", "", ""),
+    ("no window has the focus", "", ""),
+]
+
+
+def sample(name: str) -> str:
+    """Return the lines of one sample, found by the beginning of its heading."""
+    text = (DATA / "windows/focus_samples.txt").read_text(encoding="utf-8")
+    [found] = [one for one in text.split("## ")[1:] if one.startswith(name)]
+    return found.partition("\n")[2]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r\r\n"])
+@pytest.mark.parametrize(("name", "package", "activity"), SAMPLES)
+def test_lines_of_other_androids_name_their_app(
+    name: str, package: str, activity: str, ends: str
+) -> None:
+    front = front_of(sample(name).replace("\n", ends))
+    assert (front.package, front.activity) == (package, activity)
 
 
 def test_the_recorded_lines_of_other_androids_are_the_ones_above() -> None:
-    samples = (DATA / "appium-adb/focus_samples.txt").read_text(encoding="utf-8")
-    assert samples.count("mFocusedApp=ActivityRecord{14d88c3") == 1
-    assert package_of(samples) == "com.android.settings"
+    text = (DATA / "windows/focus_samples.txt").read_text(encoding="utf-8")
+    assert text.count("\n## ") == len(SAMPLES)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +90,8 @@ def test_the_recorded_lines_of_other_androids_are_the_ones_above() -> None:
     ],
 )
 def test_what_is_not_an_app_never_counts(window: str) -> None:
-    lines = f"mCurrentFocus=Window{{1f u0 {window}}}\nmFocusedApp=ActivityRecord{{2 u0 a.b/.C t1}}"
-    assert package_of(lines) == "a.b"
+    section = display_section(14, on(Shown(), focus=window, app="a.b/.C"))
+    assert package_of("\n".join(section)) == "a.b"
 
 
 def test_a_window_title_cannot_pass_for_another_app() -> None:
@@ -121,39 +103,47 @@ def test_a_window_title_cannot_pass_for_another_app() -> None:
 
 
 def test_output_without_focus_lines_is_no_answer() -> None:
-    assert parse_foreground("Can't find service: window") is None
+    assert isinstance(read_front("Can't find service: window"), Unknown)
 
 
 @pytest.mark.parametrize(
     ("said", "shown"),
-    [("mInputShown=true", True), ("  mIsInputViewShown=true", True), ("mInputShown=false", False)],
+    [
+        ("mInputShown=true", True),
+        ("mInputShown=true  mIsInputViewShown=true", True),
+        ("mInputShown=false", False),
+    ],
 )
 def test_the_keyboard_is_known_by_the_input_method(said: str, shown: bool) -> None:
-    found = parse_foreground("mCurrentFocus=null", said)
-    assert found is not None
-    assert found.keyboard_shown is shown
+    found = read_keyboard_shown(said)
+    assert isinstance(found, Known)
+    assert found.value is shown
 
 
 def test_the_recorded_input_method_says_that_no_keyboard_shows() -> None:
     said = (DATA / "android-4.4.2/dumpsys_input_method.txt").read_bytes().decode()
-    found = parse_foreground("mCurrentFocus=null", said)
-    assert found is not None
-    assert not found.keyboard_shown
+    found = read_keyboard_shown(said)
+    assert isinstance(found, Known)
+    assert found.value is False
 
 
 def test_the_display_is_read_as_it_is_turned_now() -> None:
-    recorded = (DATA / "android-4.4.2/dumpsys_window_displays.txt").read_bytes().decode()
-    assert parse_current_size(recorded) == (480, 800)
-    turned = "init=1080x2400 420dpi base=900x2000 cur=2000x900 app=1900x900"
-    assert parse_current_size(turned) == (2000, 900)
+    recorded = read_size((DATA / "android-4.4.2/dumpsys_window_displays.txt").read_bytes().decode())
+    turned = read_size("init=1080x2400 420dpi base=900x2000 cur=2000x900 app=1900x900")
+    assert isinstance(recorded, Known)
+    assert isinstance(turned, Known)
+    assert (recorded.value, turned.value) == ((480, 800), (2000, 900))
 
 
 def test_an_overridden_size_wins() -> None:
-    assert parse_natural_size("Physical size: 1080x2400\nOverride size: 720x1600") == (720, 1600)
-    assert parse_natural_size("Physical size: 1080x2400") == (1080, 2400)
+    overridden = read_natural_size("Physical size: 1080x2400\nOverride size: 720x1600")
+    plain = read_natural_size("Physical size: 1080x2400")
+    assert isinstance(overridden, Known)
+    assert isinstance(plain, Known)
+    assert (overridden.value, plain.value) == ((720, 1600), (1080, 2400))
 
 
 @pytest.mark.parametrize("said", ["", "Physical size: 0x0", "Physical size: 99999999x1", "cur=1x2"])
 def test_an_impossible_display_is_none(said: str) -> None:
-    assert parse_natural_size(said) is None
-    assert parse_current_size(said) is None
+    assert isinstance(read_natural_size(said), Unknown)
+    assert isinstance(read_size(said), Unknown)
