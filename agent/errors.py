@@ -145,6 +145,10 @@ class TreeUnavailableError(DeviceError):
     """The device has a screen but gave no UI tree; the message says why."""
 
 
+class InputRefusedError(DeviceError):
+    """The phone takes no touches and keys from adb until its owner allows it; nothing was done."""
+
+
 class TextEntryError(DeviceError):
     """The text cannot be typed exactly on this device."""
 

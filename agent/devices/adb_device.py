@@ -107,7 +107,10 @@ class AdbDevice:
         self._warm = None if self._scrcpy is None else WarmInput(self._scrcpy, self._display, cold)
         self._input: InputChannel = self._warm or cold
         self._text = TextChannel(
-            self._shell, trees=self.trees, service=self._uiautomator, paste=self._pasted
+            self._shell,
+            trees=self.trees,
+            service=self._uiautomator,
+            paste=None if self._warm is None else self._warm.paste,
         )
         self._ways = ChosenWays(
             passports, captures=self._captures, trees=self.trees, warm=self._warm
@@ -327,10 +330,10 @@ class AdbDevice:
         Raises DeviceError where there is no scrcpy server for it.
         """
         async with self._acting():
-            await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=paste)
-
-    async def _pasted(self, text: str, timeout_s: float) -> None:
-        await (await self.control(timeout_s=timeout_s)).set_clipboard(text, paste=True)
+            if paste and self._warm is not None:
+                await self._warm.paste(text, timeout_s)
+            else:
+                await (await self.control(timeout_s=timeout_s)).set_clipboard(text)
 
     async def control(self, *, timeout_s: float = 10.0) -> ControlChannel:
         """Return the control socket, opened if needed. Raises DeviceError if it cannot be."""

@@ -9,14 +9,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from agent.devices.health.findings import RepairableFinding, latency
+from agent.devices.scrcpy import messages
 from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.control import ControlChannel
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
+from agent.devices.scrcpy.messages import KeyAction
 from agent.devices.scrcpy.packets import VideoPacket, read_video
 from agent.devices.scrcpy.server_file import NoServerError, PhoneServer
 from agent.devices.scrcpy.session import ScrcpySession
-from agent.errors import DeviceError
+from agent.errors import DeviceError, InputRefusedError
 
 SLOW_VIDEO_MS, SLOW_TOUCH_MS = 3000, 500
+INPUT_TIMEOUT_S = 10.0
+KEYCODE_UNKNOWN = 0
 _LONGER_SIDE_PX = 720
 
 
@@ -35,23 +40,51 @@ async def examine_video(link: ScrcpyLink) -> RepairableFinding:
 
 
 async def examine_touch(link: ScrcpyLink) -> RepairableFinding:
-    """Return how long the phone takes to answer behind an open control socket."""
+    """Send the phone a key that nothing handles, and return whether it took it and how fast.
+
+    It is lifted and was never down, so there is nothing that it could press: no window acts on
+    KEYCODE_UNKNOWN, on the lock screen or a TV neither, and it does not light the screen. A screen
+    saver may end, as at any key. `input` can only press and lift it. What is proved: Android lets
+    adb inject events now (`InputManagerService` checks every event alike since Android 13).
+    """
     try:
         server = await link.server()
-        if not server.ways.can_skip_video:
-            return RepairableFinding(
-                name="touch",
-                ok=True,
-                detail=f"touches go by `input`: scrcpy {server.ways} has no socket without video",
-                remedy="Use a server of version 2.1 or newer.",
-            )
-        async with _run(link, SessionOptions(scid=NO_SCID, video=False)):
-            began = time.monotonic()
-            await link.probe(SLOW_TOUCH_MS * 4 / 1000)
-            took_ms = round((time.monotonic() - began) * 1000)
     except NoServerError as error:
-        return _without("touch", "touches go by `input` instead", error)
-    return latency("touch", took_ms, SLOW_TOUCH_MS, f"a control socket of {_named(server)}")
+        return await _by_input(link, f"{error.message} {error.remedy}")
+    if not server.ways.can_skip_video:
+        return await _by_input(
+            link,
+            f"scrcpy {server.ways} has no socket without video. Use a server of version 2.1 or "
+            "newer.",
+        )
+    session = await link.open(SessionOptions(scid=NO_SCID, video=False))
+    channel = ControlChannel(session)
+    try:
+        began = time.monotonic()
+        await channel.send(messages.key(KeyAction.UP, KEYCODE_UNKNOWN))
+        await link.confirm(channel, SLOW_TOUCH_MS * 4 / 1000)
+        took_ms = round((time.monotonic() - began) * 1000)
+    except InputRefusedError as error:
+        return await _by_input(link, f"by scrcpy {error.message}")
+    finally:
+        await channel.close()
+    return latency("touch", took_ms, SLOW_TOUCH_MS, f"a key was taken by {_named(server)}")
+
+
+async def _by_input(link: ScrcpyLink, why: str) -> RepairableFinding:
+    """Examine the way that touches go without a control socket."""
+    began = time.monotonic()
+    try:
+        await link.shell.checked(f"input keyevent {KEYCODE_UNKNOWN}", INPUT_TIMEOUT_S)
+    except InputRefusedError as error:
+        return RepairableFinding(name="touch", ok=False, detail=error.message, remedy=error.remedy)
+    took_ms = round((time.monotonic() - began) * 1000)
+    return RepairableFinding(
+        name="touch",
+        ok=True,
+        detail=f"a key was taken by `input` in {took_ms} ms, as touches will be: {why}",
+        took_ms=took_ms,
+    )
 
 
 def _named(server: PhoneServer) -> str:

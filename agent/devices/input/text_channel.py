@@ -106,7 +106,7 @@ class TextChannel:
                 raise field_clear.cannot(self._shell.serial, note)
             held = field_verify.content(field)
             for line in field_clear.commands(field, sdk=sdk):
-                await self._shell.run(line, timeout_s)
+                await self._shell.checked(line, timeout_s)
                 now = await self._after_deleting(field)
                 if not now and not field.password:
                     return

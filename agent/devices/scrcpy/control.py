@@ -8,7 +8,7 @@ allows, and the outcome is unknown; what the peer sends is bounded, and garbage 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent.devices.adb.stream import AdbStream
 from agent.devices.gestures import FingerAction, FingerEvent
@@ -20,6 +20,11 @@ from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
 from agent.records import Point
 
 REPLY_TIMEOUT_S = 3.0
+ECHO_TIMEOUT_S = 1.5
+"""How long a server may take to log; milliseconds on phones."""
+_LATE_REPLY_S = 0.3
+"""How much later than its log a server's answer may come: another thread sends it."""
+_SILENCE_S = 1.5
 _UNKNOWN_REMEDY = "Look at the screen first: whether it took effect is unknown."
 
 _T = TypeVar("_T")
@@ -39,10 +44,19 @@ class ControlChannel:
         self._ways = session.ways
         self._turn = asyncio.Lock()
         self._sequence = 0
+        self._device = 0
+        self._is_mute = not session.ways.has_uhid_destroy
+        self.is_proven = False
+        """Whether an input of it was seen to pass: the server handled it and logged no refusal."""
         self._clipboards: list[asyncio.Future[str]] = []
         self._acks: dict[int, asyncio.Future[None]] = {}
         self._why = ""
         self._listening = asyncio.create_task(self._listen(), name=f"control of {session.serial}")
+
+    @property
+    def session(self) -> ScrcpySession:
+        """The run that it belongs to."""
+        return self._session
 
     @property
     def is_open(self) -> bool:
@@ -153,18 +167,61 @@ class ControlChannel:
         """Start an app on the session's display. Raises DeviceError before scrcpy 3.0."""
         await self.send(messages.start_app(self._ways, name))
 
+    async def handled(self) -> bool:
+        """Wait until the server has handled what was sent; False where that cannot be known.
+
+        It is asked to take back an input device that it does not know. It handles messages in
+        order and only logs that one, behind what it had to say about those before it.
+        """
+        if self._is_mute:
+            return False
+        self._device = self._device % 0xFFFF + 1
+        echo = self._session.echo(self._device)
+        await self.send(messages.uhid_destroy(self._ways, self._device))
+        await asyncio.wait({echo}, timeout=ECHO_TIMEOUT_S)
+        if echo.cancelled():
+            raise DeviceLostError(
+                f"The scrcpy server of {self._session.serial} ended: "
+                f"{self._session.last_output()}.",
+                "It is started again for the next action.",
+            )
+        # A fork may log other words, or none: it is not waited for again.
+        self._is_mute = not echo.done()
+        return echo.done()
+
     # --- the clipboard ----------
 
     async def clipboard(self, copy_key: CopyKey = CopyKey.NONE) -> str:
-        """Read the clipboard, after pressing copy or cut. Text of the phone, not cleaned."""
+        """Read the clipboard, after pressing copy or cut. Text of the phone, not cleaned.
+
+        A server says nothing where the clipboard holds no text (`Controller.getClipboard` of every
+        version): the silence of one that has handled the request is an empty clipboard.
+        """
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._clipboards.append(future)
         try:
             await self.send(messages.get_clipboard(self._ways, copy_key))
-            return await self._answer(future, "gave no clipboard")
+            silence = asyncio.create_task(self._until_silent())
+            try:
+                waited: set[asyncio.Future[Any]] = {future, silence}
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+                if not future.done() and silence.done() and silence.result():
+                    return ""
+                return await self._answer(future, "gave no clipboard")
+            finally:
+                silence.cancel()
+                await asyncio.gather(silence, return_exceptions=True)
         finally:
             if future in self._clipboards:
                 self._clipboards.remove(future)
+
+    async def _until_silent(self) -> bool:
+        """Return once an answer would have come; whether the server is known to be alive."""
+        if await self.handled():
+            await asyncio.sleep(_LATE_REPLY_S)
+            return True
+        await asyncio.sleep(_SILENCE_S)
+        return not self._session.ways.has_uhid_destroy
 
     async def set_clipboard(self, text: str, *, paste: bool = False) -> None:
         """Set the clipboard, and paste it into the focused field. Waits for the acknowledgement."""

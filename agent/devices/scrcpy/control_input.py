@@ -1,8 +1,9 @@
 """Touches and keys over a control socket that is kept warm while somebody drives the phone.
 
-Falls back to the shell's `input`, before anything was sent and never after. Not the socket
-(`control`). Invariants: a gesture that was begun goes one way only and is never repeated; after one
-the phone is asked for a sign of life, so that "done" means that the phone has taken it.
+Falls back to the shell's `input`, before anything was sent or where the phone said that it refused
+what was. Not the socket (`control`). Invariants: a gesture that may have taken effect goes one way
+only and is never repeated; behind each the phone answers (`ScrcpyLink.confirm`), so that "done"
+means that the phone has taken it; what it is known to refuse is not sent.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ from agent.devices.scrcpy.arguments import SessionOptions
 from agent.devices.scrcpy.control import ControlChannel
 from agent.devices.scrcpy.link import NO_SCID, ScrcpyLink
 from agent.devices.scrcpy.messages import Place
-from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError
+from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError, InputRefusedError
 from agent.records import Point
 
 FIRST_RETRY_S = 2.0
@@ -95,7 +96,7 @@ class WarmInput:
             return _place(at, width, height)
 
         needs_it = isinstance(gesture, _NEEDS_CONTROL)
-        channel = await self._channel_for(needs_it)
+        channel = await self._channel_to_act(must=needs_it)
         if channel is None:
             await self._cold.perform(gesture, timeout_s=timeout_s)
             return
@@ -108,7 +109,8 @@ class WarmInput:
                     raise
                 channel = None
             else:
-                await self._confirm(timeout_s)
+                if not await self._confirm(channel, timeout_s, may_go_elsewhere=not needs_it):
+                    channel = None
         if channel is None:
             await self._cold.perform(gesture, timeout_s=timeout_s)
 
@@ -129,6 +131,18 @@ class WarmInput:
         if not await self._send(lambda channel: channel.key(code), timeout_s):
             await self._cold.key(code, timeout_s=timeout_s)
 
+    async def paste(self, text: str, timeout_s: float) -> None:
+        """Set the clipboard and paste it into the focused field.
+
+        Raises InputRefusedError when the key that pastes is refused.
+        """
+        async with self._bounded(timeout_s, "pasting"):
+            channel = await self._channel_to_act(must=True)
+            if channel is None:
+                raise DeviceError(f"{self._link.serial} has no control socket.", "Try again.")
+            await channel.set_clipboard(text, paste=True)
+            await self._confirm(channel, timeout_s, may_go_elsewhere=False)
+
     async def channel(self, *, timeout_s: float) -> ControlChannel:
         """Return the socket, opened if needed. Raises DeviceError with the reason if it fails."""
         async with self._bounded(timeout_s, "opening a control socket"):
@@ -143,13 +157,12 @@ class WarmInput:
         self, say: Callable[[ControlChannel], Awaitable[None]], timeout_s: float
     ) -> bool:
         """Send one message over the socket; return whether there was one to say it on."""
-        channel = await self._channel_for(must=False)
+        channel = await self._channel_to_act(must=False)
         if channel is None:
             return False
         async with self._bounded(timeout_s, "an action"):
             await self._sent_once(say(channel))
-            await self._confirm(timeout_s)
-        return True
+            return await self._confirm(channel, timeout_s)
 
     async def _sent_once(self, sending: Awaitable[None]) -> None:
         try:
@@ -159,15 +172,39 @@ class WarmInput:
                 error.message, "Look at the screen first: whether it took effect is unknown."
             ) from error
 
-    async def _confirm(self, timeout_s: float) -> None:
-        """Have the phone answer on the connection that carried the action, behind it."""
+    async def _confirm(
+        self, channel: ControlChannel, timeout_s: float, *, may_go_elsewhere: bool = True
+    ) -> bool:
+        """Have the phone answer behind an action; return False where it may go another way.
+
+        Raises InputRefusedError where it may not: another action of this socket was taken before,
+        and who knows how much of this one was.
+        """
+        was_proven = channel.is_proven
         try:
-            await self._link.probe(timeout_s)
+            await self._link.confirm(channel, timeout_s)
+        except InputRefusedError:
+            if was_proven or not may_go_elsewhere:
+                raise
+            return False
         except DeviceLostError as error:
             raise DeviceTimeoutError(
                 f"{self._link.serial} went away during an action: {error.message}",
                 "Look at the screen first: whether it took effect is unknown.",
             ) from error
+        return True
+
+    async def _channel_to_act(self, *, must: bool) -> ControlChannel | None:
+        """Return the socket for touches or keys; None where they go by `input`.
+
+        Raises InputRefusedError with `must` where the phone is known to refuse them.
+        """
+        refusal = self._link.input_refusal
+        if refusal is None:
+            return await self._channel_for(must)
+        if must:
+            raise InputRefusedError(refusal.message, refusal.remedy)
+        return None
 
     async def _channel_for(self, must: bool) -> ControlChannel | None:
         """Return the socket when it is open. With `must`, open it; else begin to, for the next."""

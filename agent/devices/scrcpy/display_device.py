@@ -1,7 +1,8 @@
 """The phone as if one extra display were its only screen: the Device form of a display.
 
 Not the display's life (`displays`). Invariants: pictures, touches, keys and text go to this display
-and no other; what only the main display has is refused with its reason.
+and no other; what only the main display has is refused with its reason; what the phone is known to
+refuse is not done (`ScrcpyLink.confirm`).
 """
 
 import re
@@ -61,14 +62,14 @@ class DisplayDevice:
         display: OwnDisplay,
         main: Device,
         channel: ControlChannel,
-        probe: Callable[[float], Awaitable[None]],
+        confirm: Callable[[float], Awaitable[None]],
         trees: DisplayTrees,
         may_act: Callable[[], None],
     ) -> None:
         self._display = display
         self._main = main
         self._channel = channel
-        self._probe = probe
+        self._confirm = confirm
         self._trees = trees
         self._may_act = may_act
 
@@ -122,7 +123,7 @@ class DisplayDevice:
         await self._channel.play(
             events(strokes(gesture, aspect=height / max(width, 1))), self._display.place
         )
-        await self._probe(timeout_s)
+        await self._confirm(timeout_s)
 
     async def scroll(
         self, at: Point, *, vertical: float, horizontal: float = 0.0, timeout_s: float = 5.0
@@ -130,17 +131,17 @@ class DisplayDevice:
         """Turn a mouse wheel over a place."""
         self._may_act()
         await self._channel.scroll(self._display.place(at), horizontal, vertical)
-        await self._probe(timeout_s)
+        await self._confirm(timeout_s)
 
     async def key(self, name: str, *, timeout_s: float = 5.0) -> None:
         self._may_act()
         await self._channel.key(key_code(name))
-        await self._probe(timeout_s)
+        await self._confirm(timeout_s)
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
         self._may_act()
         await self._channel.key(button_code(button))
-        await self._probe(timeout_s)
+        await self._confirm(timeout_s)
 
     async def clipboard(self, *, timeout_s: float = 10.0) -> str:
         """Read the clipboard, which all displays share."""
@@ -151,6 +152,8 @@ class DisplayDevice:
     ) -> None:
         self._may_act()
         await self._channel.set_clipboard(text, paste=paste)
+        if paste:
+            await self._confirm(timeout_s)
 
     async def type_text(self, text: str, *, timeout_s: float = 15.0) -> Typed:
         """Type into the field that has the focus on this display.
@@ -165,7 +168,7 @@ class DisplayDevice:
             )
         self._may_act()
         await self._channel.type_ascii(text)
-        await self._probe(timeout_s)
+        await self._confirm(timeout_s)
         return Typed(way=TextWay.KEYS, unread="text on another display is not read back.")
 
     async def clear_field(self, *, timeout_s: float = 15.0) -> None:

@@ -143,7 +143,7 @@ class VirtualDisplay:
         self._number = 0
         self._closed = False
         trees = DisplayTrees(shell, lambda: self._number, lambda: self._size, free)
-        self._device = DisplayDevice(self, main, self._channel, link.probe, trees, may_act)
+        self._device = DisplayDevice(self, main, self._channel, self._confirm, trees, may_act)
 
     @property
     def number(self) -> int:
@@ -259,6 +259,9 @@ class VirtualDisplay:
             self._readers.tell_failure(FrameStatus.LOST, FrameSource.SCRCPY, str(error))
             # The run is over and the display with it; nothing of it may stay on the phone.
             await self._session.close()
+
+    async def _confirm(self, timeout_s: float) -> None:
+        await self._link.confirm(self._channel, timeout_s)
 
     def _check(self) -> None:
         if not self.is_open:

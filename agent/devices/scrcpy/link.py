@@ -1,15 +1,18 @@
 """One phone's way to scrcpy: which server it has, and runs of it for whoever needs one.
 
-Not what a run is used for (`video`, `control_input`, `displays`, `recorder`). Invariants: the
+Not what a run is used for (`video`, `control_input`, `displays`, `recorder`). Invariants: an action
+that the phone is known to refuse is never confirmed; the
 server is looked for once per connection; that there is none to use is remembered and told with how
 to get one; a phone that is asked for a sign of life is not changed by it.
 """
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agent.devices.adb.client import ServiceClosedError
 from agent.devices.scrcpy.arguments import SessionOptions
+from agent.devices.scrcpy.control import ControlChannel
 from agent.devices.scrcpy.decoding.pictures import Decoding, ThreadDecoding
 from agent.devices.scrcpy.dialect import SPOKEN
 from agent.devices.scrcpy.server_file import (
@@ -19,10 +22,14 @@ from agent.devices.scrcpy.server_file import (
     prepare_server,
 )
 from agent.devices.scrcpy.session import ScrcpySession, open_session
+from agent.devices.shell.injection import refused
 from agent.devices.shell.phone_shell import PhoneShell
-from agent.errors import DeviceError
+from agent.errors import DeviceError, InputRefusedError
 
 PREPARE_TIMEOUT_S = 20.0
+REFUSAL_WAIT_S = 0.3
+"""How long a refusal may take from the phone's answer to the log of a server that cannot tell when
+it has handled an event (before 2.7)."""
 NO_SCID = 0  # The id of a run is chosen when it is opened.
 
 
@@ -49,6 +56,12 @@ class ScrcpyLink:
         self._server: PhoneServer | None = None
         self._refusal: NoServerError | UnusableServerError | None = None
         self._preparing = asyncio.Lock()
+        self.input_refusal: InputRefusedError | None = None
+        """That the phone takes no injected input, as long as this connection lasts."""
+
+    @property
+    def shell(self) -> PhoneShell:
+        return self._shell
 
     @property
     def serial(self) -> str:
@@ -58,6 +71,7 @@ class ScrcpyLink:
         """Look for the server again: the phone came back and may be another build."""
         self._server = None
         self._refusal = None
+        self.input_refusal = None
 
     async def server(self) -> PhoneServer:
         """Return the server that the phone can start, found and pushed once.
@@ -103,3 +117,29 @@ class ScrcpyLink:
         except ServiceClosedError:
             # Android before 5 knows no reversals, and says so: that is an answer as well.
             return
+
+    async def confirm(self, channel: ControlChannel, timeout_s: float) -> None:
+        """Have the phone answer behind an action that was sent.
+
+        Behind the first action of a channel the server answers: it has injected the events, and
+        Android has not refused them. Behind later ones adb's daemon does: they have reached the
+        phone. That a window took them neither can tell.
+
+        Raises:
+            InputRefusedError: the server logged that Android refuses injected input.
+            DeviceTimeoutError: no answer came.
+            DeviceLostError: the phone or the server went away.
+        """
+        session = channel.session
+        async with self._shell.bounded("an action", timeout_s):
+            if channel.is_proven or not await channel.handled():
+                await self.probe(timeout_s)
+                if not channel.is_proven:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(REFUSAL_WAIT_S):
+                            await session.refused.wait()
+        if session.refusal:
+            profile = await self._shell.profile()
+            self.input_refusal = refused(self.serial, session.refusal, profile)
+            raise self.input_refusal
+        channel.is_proven = True

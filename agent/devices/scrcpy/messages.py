@@ -34,6 +34,7 @@ class Kind(IntEnum):
     SET_CLIPBOARD = 9
     DISPLAY_POWER = 10
     ROTATE = 11
+    UHID_DESTROY = 14
     START_APP = 16
     RESET_VIDEO = 17
 
@@ -170,6 +171,12 @@ def reset_video(ways: Dialect) -> bytes:
     """Encode the wish for a new configuration and key frame."""
     _need(ways.has_reset_video, ways, "send a key frame when asked")
     return plain(Kind.RESET_VIDEO)
+
+
+def uhid_destroy(ways: Dialect, device: int) -> bytes:
+    """Encode taking back an input device by its number from 0 to 65535."""
+    _need(ways.has_uhid_destroy, ways, "take input devices back")
+    return struct.pack(">BH", Kind.UHID_DESTROY, device)
 
 
 def _pointer(pointer: int) -> bytes:

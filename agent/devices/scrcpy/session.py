@@ -20,6 +20,7 @@ from agent.devices.scrcpy.dialect import Dialect
 from agent.devices.scrcpy.packets import read_name
 from agent.devices.scrcpy.server_file import PhoneServer
 from agent.devices.scrcpy.tunnel import ForwardTunnel, ReverseTunnel, Tunnel
+from agent.devices.shell.injection import refusal_in
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError, DeviceTimeoutError
 from agent.text import one_line
@@ -28,6 +29,8 @@ OPEN_TIMEOUT_S = 12.0
 _LOG_LINES = 20
 _LOG_PACKET_LIMIT_BYTES = 1 << 20
 _SHELL_EXIT = 3
+_UNKNOWN_DEVICE = re.compile(r"unknown UHID device: (\d{1,5})\s*$")
+"""`UhidManager.close` of 2.7 to 4.1, about a device that it does not know."""
 _NEW_DISPLAY = re.compile(r"New display: .*\(id=(\d{1,6})\)")
 
 
@@ -44,6 +47,10 @@ class ScrcpySession:
         """Set when the server or the way to it is gone."""
         self.new_display: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         """Android's number of the display that the run created, once the server says it."""
+        self.refusal = ""
+        """The server's words that the phone takes no injected input; empty unless it said so."""
+        self.refused = asyncio.Event()
+        self._echoes: dict[int, asyncio.Future[None]] = {}
         self._lines: deque[str] = deque(maxlen=_LOG_LINES)
         self._shell: AdbStream | None = None
         self._log: asyncio.Task[None] | None = None
@@ -60,6 +67,18 @@ class ScrcpySession:
         complaints = [line for line in self._lines if "ERROR" in line or "WARN" in line]
         lines = complaints or list(self._lines)
         return one_line(lines[-1], 200) if lines else "it printed nothing"
+
+    def echo(self, device: int) -> "asyncio.Future[None]":
+        """Return what is done once the server has logged that it knows no such input device.
+
+        It is cancelled when the server ends.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self.ended.is_set():
+            future.cancel()
+        else:
+            self._echoes[device] = future
+        return future
 
     async def close(self) -> None:
         """End the server and drop the sockets; closing twice is fine."""
@@ -127,8 +146,19 @@ class ScrcpySession:
                     rest = rest[-4096:]
         finally:
             self.ended.set()
+            for future in self._echoes.values():
+                future.cancel()
 
     def _note(self, line: str) -> None:
+        echoed = _UNKNOWN_DEVICE.search(line)
+        if echoed is not None and int(echoed[1]) in self._echoes:
+            future = self._echoes.pop(int(echoed[1]))
+            if not future.done():
+                future.set_result(None)
+            return
+        if not self.refusal and (refusal := refusal_in(line)):
+            self.refusal = refusal
+            self.refused.set()
         if line.strip():
             self._lines.append(line.strip()[:400])
         found = _NEW_DISPLAY.search(line)

@@ -11,12 +11,13 @@ import re
 from agent.devices.adb.client import AdbClient, ShellResult
 from agent.devices.adb.stream import OUTPUT_LIMIT_BYTES
 from agent.devices.resources.resource_ledger import ResourceLedger
+from agent.devices.shell.injection import refusal_in, refused
 from agent.devices.shell.persistent_shell import KeptShells
 from agent.devices.shell.profile import Profile, read_profile
 from agent.errors import DeviceError, DeviceTimeoutError
 from agent.text import one_line
 
-_FAILED_INPUT = re.compile(r"^\s*(error|usage|invalid|unknown|.*exception)\b", re.I | re.M)
+_FAILED_INPUT = re.compile(r"^[ \t]*(error|usage|invalid|unknown|.*exception)\b", re.I | re.M)
 
 
 class PhoneShell:
@@ -84,25 +85,23 @@ class PhoneShell:
             )
 
     async def checked(self, command: str, timeout_s: float) -> ShellResult:
-        """Run a command. Raises DeviceError when it failed or said that it did."""
+        """Run a command. Raises DeviceError when it failed or said that it did, InputRefusedError
+        when the phone takes no input from adb, whatever the exit code.
+        """
         result = await self.run(command, timeout_s)
-        if result.exit_code != 0 or _FAILED_INPUT.search(result.text):
+        if result.exit_code != 0 or _FAILED_INPUT.search(result.text) or refusal_in(result.text):
             raise self.failure(command, result)
         return result
 
     def failure(self, command: str, result: ShellResult) -> DeviceError:
         """Make the error of a command that failed, with its own words."""
+        if refusal := refusal_in(result.text):
+            return refused(self.serial, refusal, self._profile)
         said = one_line(result.text, 300)
-        remedy = "Look at the screen, then try again."
-        if "INJECT_EVENTS" in result.text:
-            remedy = (
-                'Switch on "USB debugging (Security settings)" in the developer options: this '
-                "maker's Android refuses touches by adb without it."
-            )
         return DeviceError(
             f"`{one_line(command, 60)}` failed on {self.serial} with exit code "
             f"{result.exit_code}: {said or 'it printed nothing'}.",
-            remedy,
+            "Look at the screen, then try again.",
         )
 
 

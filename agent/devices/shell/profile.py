@@ -21,6 +21,7 @@ _PROPERTIES = (
     "ro.serialno",
     "ro.build.fingerprint",
     "ro.product.manufacturer",
+    "ro.product.brand",
 )
 _SIZE = "size"
 _FIRST_TURNED_SCREENCAP_SDK = 21
@@ -43,6 +44,8 @@ class Profile:
     fingerprint: str = ""
     """Of its build: another one after every update."""
     maker: str = ""
+    brand: str = ""
+    """The name that it is sold under; its maker may have several."""
     natural_size: tuple[int, int] | None = None
     """Width and height in pixels of the display before it is turned."""
 
@@ -65,7 +68,7 @@ async def read_profile(client: AdbClient, serial: str, *, timeout_s: float) -> P
         limit=1 << 20,
     )
     said = _by_heading(result.text)
-    model, android, sdk, booted, virtual, unicode_input, phone, fingerprint, maker = (
+    model, android, sdk, booted, virtual, unicode_input, phone, fingerprint, maker, brand = (
         one_line(said.get(name, "").strip(), 200) for name in _PROPERTIES
     )
     return Profile(
@@ -79,6 +82,7 @@ async def read_profile(client: AdbClient, serial: str, *, timeout_s: float) -> P
         phone=phone,
         fingerprint=fingerprint,
         maker=maker,
+        brand=brand,
         natural_size=value_or_none(read_natural_size(said.get(_SIZE, ""))),
     )
 
