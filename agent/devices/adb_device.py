@@ -107,10 +107,7 @@ class AdbDevice:
         self._warm = None if self._scrcpy is None else WarmInput(self._scrcpy, self._display, cold)
         self._input: InputChannel = self._warm or cold
         self._text = TextChannel(
-            self._shell,
-            trees=self.trees,
-            service=self._uiautomator,
-            paste=None if self._warm is None else self._warm.paste,
+            self._shell, trees=self.trees, service=self._uiautomator, clipboard=self._warm
         )
         self._ways = ChosenWays(
             passports, captures=self._captures, trees=self.trees, warm=self._warm

@@ -17,6 +17,7 @@ from agent.devices.input.input_methods import KNOWN, InputMethod
 from agent.devices.input.input_text import quote
 from agent.devices.resources.resource_ledger import Resource, ResourceKind, ResourceLedger
 from agent.errors import TextEntryError
+from agent.text import one_line
 
 NOTE = "/data/local/tmp/switchboard-input-method"
 _METHOD = re.compile(r"[A-Za-z0-9_.]+/[A-Za-z0-9_.$]+(?:;[A-Za-z0-9_.=;]*)?")
@@ -85,24 +86,23 @@ class Keyboard:
         Gives which; None when the phone has none. Raises TextEntryError when it will not use it.
         """
         await self.repair(timeout_s)
-        current = (
-            await self._shell("settings get secure default_input_method", timeout_s)
-        ).text.strip()
-        for method in self._known:
-            if current == method.id:
-                yield method
-                return
-        there = (await self._shell("ime list -a -s", timeout_s)).text.split()
-        found = next((method for method in self._known if method.id in there), None)
-        if found is None or not _METHOD.fullmatch(current):
-            yield None
+        current, found = await self._method_to_use(timeout_s)
+        if found is None or current == found.id:
+            yield found
             return
         taken = self._resources.take(ResourceKind.INPUT_METHOD, current, serial=self._serial)
         note = f"{quote(current)} $(date +%s) {taken.resource_id}"
         try:
-            await self._shell(
+            result = await self._shell(
                 f"echo {note} > {NOTE} && ime enable {found.id} && ime set {found.id}", timeout_s
             )
+            if result.exit_code != 0 or "Exception" in result.text:
+                # ColorOS and Funtouch let adb choose none without a switch (WRITE_SECURE_SETTINGS).
+                raise TextEntryError(
+                    f"{self._serial} does not let its keyboard be chosen by adb: "
+                    f"{one_line(result.text, 160)}.",
+                    f"Choose {found.name} by hand in the phone's settings.",
+                )
             await self._until_bound(found, timeout_s)
             yield found
         finally:
@@ -113,6 +113,22 @@ class Keyboard:
                 self._resources.abandon(taken)
                 raise
             self._resources.settle(taken)
+
+    async def can_be_borrowed(self, timeout_s: float) -> bool:
+        """Return whether the phone has an input method that takes broadcasts."""
+        return (await self._method_to_use(timeout_s))[1] is not None
+
+    async def _method_to_use(self, timeout_s: float) -> tuple[str, InputMethod | None]:
+        """Return the phone's present method, and the one to use; None where there is none."""
+        asked = await self._shell("settings get secure default_input_method", timeout_s)
+        current = asked.text.strip()
+        for method in self._known:
+            if current == method.id:
+                return current, method
+        there = (await self._shell("ime list -a -s", timeout_s)).text.split()
+        found = next((method for method in self._known if method.id in there), None)
+        # Without the name of the present one it could not be given back.
+        return current, found if _METHOD.fullmatch(current) else None
 
     def _left(self) -> tuple[Resource, ...]:
         return self._resources.left(self._serial, ResourceKind.INPUT_METHOD)

@@ -11,6 +11,7 @@ from agent.records import UiNode
 
 # What `AccessibilityNodeInfoDumper.stripInvalidXMLChars` of AOSP writes as a dot.
 _DOTTED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufddf\ufffe\uffff]")
+_WEB = re.compile(r"WebView", re.IGNORECASE)
 _EDITABLE = re.compile(r"EditText|TextField|AutoComplete|SearchView", re.IGNORECASE)
 
 
@@ -24,6 +25,21 @@ def focused_field(nodes: Sequence[UiNode]) -> UiNode | None:
 def content(node: UiNode) -> str:
     """Return what a field holds; a hint that is shown in its place is no content."""
     return "" if node.hint and node.text == node.hint else node.text
+
+
+def shows_its_text(nodes: Sequence[UiNode], field: UiNode) -> bool:
+    """Return whether a field that reads back empty is empty.
+
+    Android's own fields always give what they hold; a page's, or a drawn one's, may give nothing.
+    """
+    if field.password or not field.class_name.endswith("EditText"):
+        return False
+    at, seen = field.parent, 0
+    while 0 <= at < len(nodes) and seen < len(nodes):
+        if _WEB.search(nodes[at].class_name):
+            return False
+        at, seen = nodes[at].parent, seen + 1
+    return True
 
 
 def has_arrived(before: str, typed: str, after: str) -> bool:
@@ -43,6 +59,18 @@ def has_arrived(before: str, typed: str, after: str) -> bool:
             return True
         start = after.find(typed, start + 1)
     return False
+
+
+def inserted(before: str, after: str) -> int:
+    """Return how many characters a field gained at one place of its old content; −1 where what it
+    holds is something else.
+    """
+    gained = len(after) - len(before)
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    # Where the same characters stand on both sides, any of the places says the same.
+    return gained if gained >= 0 and after[start + gained :] == before[start:] else -1
 
 
 def difference(before: str, typed: str, after: str) -> str:

@@ -1,43 +1,52 @@
-"""Type text into the focused field of one phone, by whichever way it arrives exactly.
+"""Type text into the focused field of one phone, by one way after the other until it holds it.
 
-Not the quoting (`input_text`), the borrowing of an input method (`borrowed_keyboard`) or the
-comparison (`field_verify`). Invariants: the field is read before and after; text that did not
-arrive as it is raises TextEntryError, and a field that cannot be read back is reported as unread.
+Not the ways (`typing_ways`), the comparison (`field_verify`) or what is told (`tried_ways`).
+Invariants: the field is read before and after; no way follows one that may have taken effect unless
+the field holds again what it held before; text that did not arrive as it is raises TextEntryError,
+and a field that cannot be read back is reported as unread.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from agent.devices.input import field_clear, field_verify, input_text
 from agent.devices.input.borrowed_keyboard import Keyboard
-from agent.devices.input.input_methods import ADB_KEYBOARD, InputMethod
+from agent.devices.input.tried_ways import NOT_PUT_BACK, TriedWays
+from agent.devices.input.typing_ways import (
+    BorrowedKeyboard,
+    Clipboard,
+    Keys,
+    NotTypedError,
+    PartlyTypedError,
+    Pasting,
+    SetText,
+    Way,
+)
 from agent.devices.protocols import TextWay, Typed
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.shell.profile import Profile
-from agent.devices.trees import uiautomator_rpc as rpc
 from agent.devices.trees.tree_source import TreeSource
 from agent.devices.trees.uiautomator_service import UiautomatorService
-from agent.errors import (
-    DeviceError,
-    DeviceLostError,
-    DeviceTimeoutError,
-    TextEntryError,
-    TreeUnavailableError,
-)
+from agent.errors import DeviceTimeoutError, InputRefusedError, TextEntryError, TreeUnavailableError
 from agent.records import UiNode
-from agent.text import one_line
-
-Paste = Callable[[str, float], Awaitable[None]]
-"""Puts text on the phone's clipboard and pastes it, within a time-out in seconds."""
 
 _READ_TIMEOUT_S = 8.0
 _SETTLE_S = 2.0
 _LOOK_S = 0.05
 _CLEARED_S = 0.6
-_FOCUSED = {"mask": 0x20000, "childOrSibling": [], "childOrSiblingSelector": [], "focused": True}
-"""The one selector that is sent to uiautomator2 (`MASK_FOCUSED` of its `_selector.py`)."""
 _S_PER_CHARACTER = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class SeenField:
+    """The focused field, or why there is none."""
+
+    field: UiNode | None
+    note: str
+    is_plain: bool
+    """Whether it is empty when it reads back empty."""
 
 
 class TextChannel:
@@ -46,7 +55,7 @@ class TextChannel:
     Args:
         trees: reads the field before and after.
         service: sets a field's text where no input method can be borrowed.
-        paste: pastes through the phone's clipboard; None where there is no such channel.
+        clipboard: pastes; None where there is no way to it.
     """
 
     def __init__(
@@ -56,13 +65,13 @@ class TextChannel:
         trees: TreeSource,
         service: UiautomatorService,
         keyboard: Keyboard | None = None,
-        paste: Paste | None = None,
+        clipboard: Clipboard | None = None,
     ) -> None:
         self._shell = shell
         self._trees = trees
         self._service = service
         self._keyboard = keyboard or self._new_keyboard()
-        self._paste = paste
+        self._clipboard = clipboard
 
     def forget(self) -> None:
         """Begin anew: the phone came back and may hold another input method."""
@@ -77,10 +86,14 @@ class TextChannel:
         await self._keyboard.repair_abandoned(timeout_s)
 
     async def type_text(self, text: str, *, timeout_s: float) -> Typed:
-        """Type into the focused field and read it back.
+        """Type into the focused field and read it back, by one way after the other.
+
+        Another way follows only where the field is known not to hold the text, and after it holds
+        again what it held before; never where it cannot be read or another one has the focus.
 
         Raises:
             TextEntryError: it cannot arrive exactly, or did not.
+            InputRefusedError: the phone refuses keys by adb, and there is no other way.
             DeviceTimeoutError: what has arrived is unknown.
         """
         input_text.check(self._shell.serial, text)
@@ -88,9 +101,57 @@ class TextChannel:
         async with self._shell.bounded("typing", timeout_s):
             profile = await self._shell.profile(timeout_s=timeout_s)
             await self._keyboard.repair(timeout_s)
-            field, note = await self._field()
-            way = await self._send(text, profile, field, timeout_s)
-            return await self._read_back(text, way, field, note)
+            seen = await self._look()
+            before = "" if seen.field is None else field_verify.content(seen.field)
+            tried = TriedWays(self._shell.serial, text, before)
+            for way in self._ways(text, profile, seen):
+                try:
+                    await way.ready(timeout_s)
+                    if tried.needs_undoing and not await self._put_back(seen, before, timeout_s):
+                        raise tried.error(NOT_PUT_BACK)
+                    await way.send(text, before, timeout_s)
+                except NotTypedError as error:
+                    tried.not_sent(way.kind, error)
+                    continue
+                except PartlyTypedError as error:
+                    tried.complaint = error
+                outcome = await self._read_back(text, way.kind, seen)
+                if isinstance(outcome, Typed):
+                    return tried.result(outcome)
+                if not tried.arrived_wrong(way.kind, outcome):
+                    break
+            raise tried.error()
+
+    def _ways(self, text: str, profile: Profile, seen: SeenField) -> Iterator[Way]:
+        """Yield the ways that can carry the text, best first."""
+        if input_text.has_keys(text, unicode_input=profile.unicode_input):
+            yield Keys(self._shell, profile)
+        yield BorrowedKeyboard(self._shell, self._keyboard)
+        if seen.field is not None:
+            yield self._set_text(hides=seen.field.password)
+        if self._clipboard is not None:
+            yield Pasting(self._clipboard)
+
+    def _set_text(self, *, hides: bool = False) -> SetText:
+        return SetText(self._shell, self._service, hides=hides)
+
+    async def _put_back(self, seen: SeenField, before: str, timeout_s: float) -> bool:
+        """Have the field hold what it held before; return whether it does."""
+        if seen.field is None:
+            return False
+        try:
+            await self._set_text().set(before, timeout_s)
+        except NotTypedError:
+            # Without the service, what was typed cannot be told from what stood there before.
+            return not before and await self._emptied(seen.field, timeout_s)
+        return await self._after_deleting(seen.field, before) == before
+
+    async def _emptied(self, field: UiNode, timeout_s: float) -> bool:
+        try:
+            await self.clear(timeout_s=timeout_s)
+        except (TextEntryError, InputRefusedError):
+            return False
+        return not field.password
 
     async def clear(self, *, timeout_s: float) -> None:
         """Empty the focused field and read it back; a password field cannot be read.
@@ -107,7 +168,7 @@ class TextChannel:
             held = field_verify.content(field)
             for line in field_clear.commands(field, sdk=sdk):
                 await self._shell.checked(line, timeout_s)
-                now = await self._after_deleting(field)
+                now = await self._after_deleting(field, "")
                 if not now and not field.password:
                     return
                 if now == held and 0 < sdk < field_clear.FIRST_HINT_SDK and not field.password:
@@ -116,8 +177,8 @@ class TextChannel:
             if not field.password:
                 raise field_clear.cannot(self._shell.serial, "it still holds something")
 
-    async def _after_deleting(self, field: UiNode) -> str:
-        """Return what a field holds once it is empty, or once deleting would have shown."""
+    async def _after_deleting(self, field: UiNode, wanted: str) -> str:
+        """Return what a field holds once that is what is wanted, or once it would have shown."""
         deadline = time.monotonic() + _CLEARED_S
         while True:
             now, note = await self._field()
@@ -125,105 +186,49 @@ class TextChannel:
                 reason = note or "another field has the focus now"
                 raise field_clear.cannot(self._shell.serial, reason)
             held = field_verify.content(now)
-            if not held or field.password or time.monotonic() > deadline:
+            if held == wanted or field.password or time.monotonic() > deadline:
                 return held
             await asyncio.sleep(_LOOK_S)
 
-    # --- ways ----------
-
-    async def _send(
-        self, text: str, profile: Profile, field: UiNode | None, timeout_s: float
-    ) -> TextWay:
-        if input_text.has_keys(text, unicode_input=profile.unicode_input):
-            for line in input_text.commands(text, sdk=profile.sdk):
-                await self._shell.checked(line, timeout_s)
-            return TextWay.KEYS
-        async with self._keyboard.borrowed(timeout_s) as method:
-            if method is not None:
-                for line in method.commands(text):
-                    await self._broadcast(method, line, timeout_s)
-                return TextWay.INPUT_METHOD
-        if field is not None and await self._set_text(text, field, timeout_s):
-            return TextWay.ACCESSIBILITY
-        if await self._pasted(text, timeout_s):
-            return TextWay.CLIPBOARD
-        raise self._no_way(text)
-
-    async def _broadcast(self, method: InputMethod, command: str, timeout_s: float) -> None:
-        result = await self._shell.checked(command, timeout_s)
-        if method.accepted not in result.text:
-            raise TextEntryError(
-                f"{method.name} of {self._shell.serial} did not take the text: "
-                f"{one_line(result.text, 120)}.",
-                "Touch the field first, or type the text by hand.",
-            )
-
-    async def _set_text(self, text: str, field: UiNode, timeout_s: float) -> bool:
-        """Set the field to its content and the text; say whether the service could."""
-        before = field_verify.content(field)
-        if field.password and before:
-            # What it holds is hidden, so nothing can be put behind it.
-            return False
-        try:
-            await self._service.ensure()
-            return await rpc.call(
-                self._shell, "setText", _FOCUSED, before + text, wanted=bool, timeout_s=timeout_s
-            )
-        except (DeviceLostError, DeviceTimeoutError):
-            raise
-        except DeviceError:
-            # No service on this phone: the next way is tried, and the last one says what to do.
-            return False
-
-    async def _pasted(self, text: str, timeout_s: float) -> bool:
-        if self._paste is None:
-            return False
-        try:
-            await self._paste(text, timeout_s)
-        except (DeviceLostError, DeviceTimeoutError):
-            raise
-        except DeviceError:
-            # Without a scrcpy server there is no way to the clipboard.
-            return False
-        return True
-
-    def _no_way(self, text: str) -> TextEntryError:
-        character = next(c for c in text if not input_text.has_keys(c, unicode_input=False))
-        return TextEntryError(
-            f"{self._shell.serial} can type only ASCII by adb, but the text contains {character!r} "
-            f"(U+{ord(character):04X}).",
-            "Install ADBKeyBoard on the phone and make it the current keyboard with "
-            f"`adb shell ime set {ADB_KEYBOARD.id}`, or take the wheel and type it there.",
-        )
-
     # --- reading back ----------
 
-    async def _field(self) -> tuple[UiNode | None, str]:
+    async def _look(self) -> SeenField:
         """Return the focused field, or the reason that there is none."""
         try:
             nodes = (await self._trees.tree(timeout_s=_READ_TIMEOUT_S)).nodes
         except (TreeUnavailableError, DeviceTimeoutError) as error:
-            return None, error.message
+            return SeenField(None, error.message, is_plain=False)
         field = field_verify.focused_field(nodes)
-        return field, "" if field is not None else "no field says that it has the focus"
-
-    async def _read_back(self, text: str, way: TextWay, field: UiNode | None, note: str) -> Typed:
         if field is None:
-            return Typed(way=way, unread=f"{note.rstrip('.')}.")
-        if field.password:
-            return Typed(way=way, unread="a password field cannot be read back.")
+            return SeenField(None, "no field says that it has the focus", is_plain=False)
+        return SeenField(field, "", is_plain=field_verify.shows_its_text(nodes, field))
+
+    async def _field(self) -> tuple[UiNode | None, str]:
+        seen = await self._look()
+        return seen.field, seen.note
+
+    async def _read_back(self, text: str, way: TextWay, seen: SeenField) -> Typed | str:
+        """Return how it ended; as text what the field holds instead of it."""
+        field = seen.field
+        if field is None:
+            return Typed(way=way, unread=f"{seen.note.rstrip('.')}.")
         before, deadline = field_verify.content(field), time.monotonic() + _SETTLE_S
         while True:
-            after, note = await self._field()
+            now = await self._look()
+            after = now.field
             if after is None or _is_another(field, after):
                 if "\n" in text:
                     return Typed(way=way, note="Enter led away from the field.")
-                note = note or "another field has the focus now"
-                return Typed(way=way, unread=f"{note.rstrip('.')}.")
+                why = now.note or "another field has the focus now"
+                return Typed(way=way, unread=f"{why.rstrip('.')}.")
             held = field_verify.content(after)
-            if field_verify.has_arrived(before, text, held):
+            if field.password:
+                # Its dots tell that nothing came, where they are shown; never what came.
+                if not before or len(held) != len(before):
+                    return Typed(way=way, unread="a password field cannot be read back.")
+            elif field_verify.has_arrived(before, text, held):
                 return Typed(way=way, is_read_back=True)
-            if text.endswith("\n") and field_verify.has_arrived(before, text.rstrip("\n"), held):
+            elif text.endswith("\n") and field_verify.has_arrived(before, text.rstrip("\n"), held):
                 return Typed(way=way, is_read_back=True, note="Enter added no line to the field.")
             if time.monotonic() > deadline:
                 break
@@ -231,11 +236,9 @@ class TextChannel:
             await asyncio.sleep(_LOOK_S)
         if text.endswith("\n") and not held:
             return Typed(way=way, note="Enter emptied the field.")
-        raise TextEntryError(
-            f"The text did not arrive on {self._shell.serial} as it is: "
-            f"{field_verify.difference(before, text, held)}.",
-            "Look at the field: it may limit, format or correct what is typed.",
-        )
+        if not held and not before and not (seen.is_plain and now.is_plain):
+            return Typed(way=way, unread="the field gives nothing of what it holds.")
+        return held
 
 
 def _is_another(before: UiNode, after: UiNode) -> bool:

@@ -131,6 +131,10 @@ class WarmInput:
         if not await self._send(lambda channel: channel.key(code), timeout_s):
             await self._cold.key(code, timeout_s=timeout_s)
 
+    async def can_paste(self, timeout_s: float) -> None:
+        """Open the socket. Raises DeviceError when there is no way to paste."""
+        await self._channel_to_act(must=True)
+
     async def paste(self, text: str, timeout_s: float) -> None:
         """Set the clipboard and paste it into the focused field.
 
