@@ -15,6 +15,7 @@ import pytest
 from agent.devices.gestures import Pinch
 from agent.devices.health.scrcpy_checks import examine_touch
 from agent.devices.input.input_channel import ShellInput
+from agent.devices.protocols import TextWay
 from agent.devices.scrcpy import control, server_file
 from agent.devices.scrcpy import link as links
 from agent.devices.scrcpy.dialect import dialect
@@ -249,6 +250,16 @@ async def test_an_empty_clipboard_is_read_as_empty(bench: Bench) -> None:
     assert await bench.device.clipboard() == "milk"
     bench.phone.clipboard.set("")
     assert await bench.device.clipboard() == ""
+
+
+async def test_text_goes_where_no_event_has_to_be_injected(bench: Bench) -> None:
+    await bench.device._shell.checked("am start -W -n com.android.notes/.NoteEditActivity", 30)
+    nodes = (await bench.device.tree()).nodes
+    await bench.device.tap(next(n for n in nodes if n.resource_id.endswith("/body")).bounds.center)
+    bench.phone.refuses_injection = True
+    typed = await bench.device.type_text("hello", timeout_s=30)
+    assert typed.is_read_back and typed.way is TextWay.INPUT_METHOD
+    assert "keys had not typed it" in typed.note
 
 
 # --- doctor ----------
