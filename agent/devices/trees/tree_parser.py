@@ -122,7 +122,10 @@ class _Reader:
 
     def _node(self, name: str, attributes: dict[str, str], parent: int) -> UiNode:
         get = attributes.get
-        text, hint = _drawn(get("text", "")), _drawn(get("hint", "") or get("hint-text", ""))
+        text, hint = get("text", ""), _drawn(get("hint", "") or get("hint-text", ""))
+        if not get("class", "").endswith("EditText"):
+            # What a field holds is no name: every letter of it is compared with what was typed.
+            text = _drawn(text)
         if get("showing-hint") == "true":
             text, hint = "", hint or text
         description = _drawn(get("content-desc", "") or get("tooltip-text", ""))

@@ -93,6 +93,7 @@ VECTORS = {
     "line_breaks": "one\ntwo\n\nfour",
     "tab": "a\tb",
     "spaces": "  two  spaces  ",
+    "private_use": " a\ue000b \U000f5df6",
 }
 
 
