@@ -7,7 +7,6 @@ of time raises DeviceTimeoutError, because nobody knows whether it took effect.
 """
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing, asynccontextmanager, suppress
 from secrets import token_hex
@@ -15,9 +14,15 @@ from shlex import quote
 
 from agent.devices.adb.client import AdbClient
 from agent.devices.chosen_ways import ChosenWays
-from agent.devices.facts.fact import Fact, Unknown, value_or_none
+from agent.devices.facts.fact import Fact, Known, Unknown, value_or_none
 from agent.devices.facts.notifications import Shade, read_notifications
 from agent.devices.facts.notifications import command as notification_command
+from agent.devices.facts.packages import (
+    launchable_command,
+    packages_command,
+    read_launchable,
+    read_packages,
+)
 from agent.devices.frames.display_size import DisplaySize
 from agent.devices.frames.fast_capture import QuickCaptures
 from agent.devices.frames.screencap import Screencap
@@ -58,7 +63,6 @@ _LOCAL_TIME = (
     "getprop persist.sys.locale | grep . || getprop ro.product.locale"
 )
 _REPAIR_TIMEOUT_S = 5.0
-_COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/[\w.$]+\s*$", re.MULTILINE)
 
 
 class AdbDevice:
@@ -200,25 +204,25 @@ class AdbDevice:
         return self._windows.foreground_of(look)
 
     async def apps(self, *, timeout_s: float = 10.0) -> tuple[AppInfo, ...]:
-        """List the apps that can be started, sorted by package."""
+        """List the apps that the current user can start, sorted by package.
+
+        Raises DeviceError when the phone does not list them, with its answer.
+        """
         async with self._shell.bounded("listing apps", timeout_s):
-            result = await self._shell.run(
-                "cmd package query-activities --brief -a android.intent.action.MAIN "
-                "-c android.intent.category.LAUNCHER",
-                timeout_s,
-            )
-            packages = set(_COMPONENT.findall(result.text)) if result.exit_code == 0 else set()
-            if not packages:
-                # `cmd` came with Android 7; before it every installed package is listed.
-                result = await self._shell.run("pm list packages", timeout_s)
-                packages = {
-                    line.removeprefix("package:").strip()
-                    for line in result.text.splitlines()
-                    if line.startswith("package:")
-                }
-            if not packages:
-                raise self._shell.failure("pm list packages", result)
-            return tuple(AppInfo(package=name) for name in sorted(packages))
+            said = read_launchable((await self._shell.run(launchable_command(), timeout_s)).text)
+            packages = said.packages
+            is_locked = isinstance(said.unlocked, Known) and not said.unlocked.value
+            if is_locked or isinstance(packages, Unknown) or not packages.value:
+                # Until a user is unlocked, most apps cannot be found but are listed; and `cmd` came
+                # with Android 7. So every installed package is named.
+                result = await self._shell.run(packages_command(), timeout_s)
+                packages = read_packages(result.text)
+            if isinstance(packages, Unknown):
+                raise DeviceError(
+                    f"The apps of {self.serial} are unknown: {packages.reason}.",
+                    "Wait until the phone has started and is unlocked, then try again.",
+                )
+            return tuple(AppInfo(package=name) for name in sorted(packages.value))
 
     def video(self) -> VideoFrames | None:
         """Return the maker of live pictures; None where video is not wanted."""

@@ -5,14 +5,31 @@ one that cannot be read is put aside and said, and phones are then seen as for t
 """
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
+from agent.devices.facts.fact import Known
 from agent.devices.shell.versions import PhoneVersions
 
 FILE_NAME = "phones.json"
 _log = logging.getLogger(__name__)
+
+
+class PhoneSeen(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a phone was when it was last seen; empty parts: it has never said."""
+
+    boot_id: str = ""
+    packages: Mapping[str, int] = {}
+
+    def then(self, said: PhoneVersions) -> "PhoneSeen":
+        """Return it with what the phone said now; what it did not say stays as it was."""
+        boot, packages = said.boot_id, said.packages
+        return PhoneSeen(
+            boot_id=boot.value if isinstance(boot, Known) else self.boot_id,
+            packages=packages.value if isinstance(packages, Known) else self.packages,
+        )
 
 
 class DeviceSnapshots:
@@ -20,13 +37,13 @@ class DeviceSnapshots:
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE_NAME
-        self._seen: dict[str, PhoneVersions] | None = None
+        self._seen: dict[str, PhoneSeen] | None = None
 
-    def last(self, key: str) -> PhoneVersions | None:
+    def last(self, key: str) -> PhoneSeen | None:
         """Return how a phone was last seen; None for one that was not."""
         return self._all().get(key)
 
-    def remember(self, key: str, seen: PhoneVersions) -> None:
+    def remember(self, key: str, seen: PhoneSeen) -> None:
         known = self._all()
         if known.get(key) == seen:
             return
@@ -38,14 +55,14 @@ class DeviceSnapshots:
         except OSError as error:
             _log.warning("How a phone was last seen could not be kept: %s", error)
 
-    def _all(self) -> dict[str, PhoneVersions]:
+    def _all(self) -> dict[str, PhoneSeen]:
         if self._seen is None:
             self._seen = self._read()
         return self._seen
 
-    def _read(self) -> dict[str, PhoneVersions]:
+    def _read(self) -> dict[str, PhoneSeen]:
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, PhoneVersions])
+            return msgspec.json.decode(self._path.read_bytes(), type=dict[str, PhoneSeen])
         except FileNotFoundError:
             return {}
         except (OSError, msgspec.MsgspecError) as error:

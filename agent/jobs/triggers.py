@@ -12,9 +12,10 @@ import logging
 from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
+from agent.devices.facts.fact import Known
 from agent.devices.shell.versions import PhoneVersions
 from agent.errors import DeviceError, StoreError, UsageError
-from agent.jobs.device_snapshots import DeviceSnapshots
+from agent.jobs.device_snapshots import DeviceSnapshots, PhoneSeen
 from agent.jobs.records import JobRecords
 from agent.jobs.schedule import set_off, waits_for
 from agent.protocol import DeviceChanged, Event, JobChanged, TaskStarted
@@ -105,30 +106,36 @@ class Triggers:
                 return
             key = device.hardware_serial if identifies(device.hardware_serial) else device.serial
             before = self._snapshots.last(key)
+            now = (before or PhoneSeen()).then(seen)
             if before is not None:
-                if seen.boot_id and before.boot_id and seen.boot_id != before.boot_id:
+                if before.boot_id and now.boot_id != before.boot_id:
                     await self._set_off(Trigger.DEVICE_BOOTED, device)
-                updated = updated_packages(before, seen)
+                updated = updated_packages(before, now)
                 if updated:
                     await self._set_off(Trigger.APP_UPDATED, device, updated)
-            self._snapshots.remember(key, seen)
+            self._snapshots.remember(key, now)
 
     async def _ask(self, serial: str) -> PhoneVersions | None:
-        """Ask a phone, again for a while when it has just booted; None when it cannot say."""
+        """Ask a phone, again for a while when it has just booted; None when it says nothing.
+
+        A phone that does not list its packages has said which boot it is in.
+        """
+        said: PhoneVersions | None = None
         for wait_s in (*_AGAIN_S, None):
             try:
                 device = await self._parts.fleet.device(serial)
                 if not isinstance(device, TellsVersions):
                     return None
-                seen = await device.versions()
-                if seen.packages:
-                    return seen
+                said = await device.versions()
+                if isinstance(said.packages, Known):
+                    return said
+                _log.info("%s does not say which apps it has: %s", serial, said.packages.reason)
             except (DeviceError, UsageError) as error:
                 _log.info("%s does not say which apps it has: %s", serial, error)
             if wait_s is None or not self._online.get(serial, True):
-                return None
+                break
             await asyncio.sleep(wait_s)
-        return None
+        return said
 
     # --- setting off ----------
 
@@ -150,7 +157,7 @@ class Triggers:
                 _log.warning("Job %d could not be set off: %s", job.id, error)
 
 
-def updated_packages(before: PhoneVersions, now: PhoneVersions) -> frozenset[str]:
+def updated_packages(before: PhoneSeen, now: PhoneSeen) -> frozenset[str]:
     """Name the apps that have another version than before; what is new was not updated."""
     return frozenset(
         package

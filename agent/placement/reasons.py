@@ -40,12 +40,25 @@ def why_waiting(
         fits[one.info.serial] is Fit.UNKNOWN and one.info.state is DeviceState.ONLINE
         for one in among
     )
+    unsaid = [
+        one
+        for one in among
+        if fits[one.info.serial] is Fit.UNSAID and one.info.state is DeviceState.ONLINE
+    ]
     of = f"{len(having) or 'none'} of {len(among)} {'has' if len(having) < 2 else 'have'} it"
-    parts = [of] if having or not asked else []
+    parts = [of] if having or not (asked or unsaid) else []
     parts += [f"{asked} of {len(among)} not asked yet"] if asked else []
+    parts += [_does_not_say(one, ask) for one in unsaid[:_NAMED]]
+    parts += [f"{len(unsaid) - _NAMED} more do not say"] if len(unsaid) > _NAMED else []
     if having:
         parts.append(_in_use_or_away(having, holders))
     return f"{wanted}: {', '.join(parts)}"
+
+
+def _does_not_say(phone: Phone, ask: Ask) -> str:
+    whys = phone.facts.unsaid(ask.needs) if phone.facts is not None else ()
+    why = "; ".join(whys) or "its Android or its screen is not known yet"
+    return f"{phone.info.serial} does not say ({one_line(why, 200)})"
 
 
 def _for_one(serial: str, phones: Sequence[Phone], holders: Mapping[str, str]) -> str:

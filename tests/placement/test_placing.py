@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.devices.facts.fact import Unknown, known
 from agent.placement.needs import Needs, parse_needs
 from agent.placement.phone_facts import Fit, PhoneFacts, fit_of
 from agent.placement.placing import PATIENCE, Ask, Phone, Shares, place
@@ -196,12 +197,23 @@ def test_an_account_at_its_limit_waits_and_others_pass_it() -> None:
     assert said == "waiting: account ana has 2 at work, the most it may at once"
 
 
+NO_ANSWER = Unknown(reason="`pm list packages` answered: SecurityException")
 APP = PhoneFacts(
-    sdk=34,
-    locale="de-DE",
-    packages=frozenset({"com.x"}),
-    named={"com.x": frozenset({"com.x"}), "com.y": frozenset()},
-    versions={"com.x": "3.2.1"},
+    sdk=known(34, "34"),
+    locale=known("de-DE", "de-DE"),
+    packages=known(frozenset({"com.x"}), "package:com.x"),
+    named={
+        "com.x": known(frozenset({"com.x"}), "package:com.x"),
+        "com.y": known(frozenset(), "package:com.x"),
+    },
+    versions={"com.x": known("3.2.1", "versionName=3.2.1")},
+)
+SILENT = PhoneFacts(
+    sdk=known(34, "34"),
+    locale=NO_ANSWER,
+    packages=NO_ANSWER,
+    named={"com.x": NO_ANSWER, "com.v": known(frozenset({"com.v"}), "package:com.v")},
+    versions={"com.v": NO_ANSWER},
 )
 
 
@@ -230,13 +242,41 @@ def test_a_phone_is_judged_by_what_it_said(needs: str, fit: Fit) -> None:
     assert fit_of(parse_needs(needs), phone("p0").info, APP) is fit
 
 
+@pytest.mark.parametrize(
+    ("needs", "fit"),
+    [
+        ("app:com.x", Fit.UNSAID),
+        ("locale:de", Fit.UNSAID),
+        ("app:com.v", Fit.YES),
+        ("app:com.v>=2", Fit.UNSAID),
+        ("sdk>=34,app:com.x", Fit.UNSAID),
+        ("sdk>=35,app:com.x", Fit.NO),
+        ("app:com.z", Fit.UNKNOWN),
+    ],
+)
+def test_what_a_phone_does_not_say_is_no_no(needs: str, fit: Fit) -> None:
+    wanted = parse_needs(needs)
+    assert fit_of(wanted, phone("p0").info, SILENT) is fit
+    if fit is Fit.UNSAID:
+        said = why_waiting(Ask("a", needs=wanted), [phone("p0", facts=SILENT)], Shares(), {})
+        assert "p0 does not say (`pm list packages` answered: SecurityException)" in said
+        assert "none of 1" not in said
+
+
+def test_a_phone_whose_android_is_not_known_yet_is_not_refused_for_it() -> None:
+    unseen = DeviceInfo(serial="p0", state=DeviceState.ONLINE)
+    for needs in ("android>=13", "screen>=720x1280"):
+        assert fit_of(parse_needs(needs), unseen, None) is Fit.UNSAID
+    assert fit_of(parse_needs("android>=13,tag:wall"), unseen, None) is Fit.NO
+
+
 def test_what_a_phone_was_not_asked_for_is_not_known() -> None:
     assert fit_of(parse_needs("app:com.x"), phone("p0").info, None) is Fit.UNKNOWN
     assert fit_of(parse_needs("tag:wall,app:com.x"), phone("p0").info, None) is Fit.NO
 
 
 def test_the_reason_says_how_many_have_it_and_who_has_them() -> None:
-    other = replace(APP, versions={"com.x": "3.1"})
+    other = replace(APP, versions={"com.x": known("3.1", "versionName=3.1")})
     phones = [
         phone("p0", facts=APP, held=True),
         phone("p1", facts=APP, driver="s2"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agent.devices.facts.fact import Fact, Unknown, known
 from agent.devices.shell.capabilities import Capabilities
 from agent.errors import DeviceError, UsageError
 from agent.protocol import SessionCreate, SessionWaits
@@ -24,6 +25,7 @@ class AskedDevice(FakeDevice):
         self.versions = {f"com.{name}": version for name, version in versions.items()}
         self.asked = 0
         self.fails = False
+        self.hides = ""
 
     async def capabilities(
         self, packages: Iterable[str] = (), *, timeout_s: float = 15.0
@@ -31,11 +33,16 @@ class AskedDevice(FakeDevice):
         self.asked += 1
         if self.fails:
             raise DeviceError("It says nothing.")
+        listed: Fact[frozenset[str]] = known(frozenset(self.versions), "package:…")
         return Capabilities(
-            sdk=34,
-            locale="de-DE",
-            packages=frozenset(self.versions),
-            versions={one: self.versions[one] for one in packages if one in self.versions},
+            sdk=known(34, "34"),
+            locale=known("de-DE", "de-DE"),
+            packages=Unknown(reason=self.hides) if self.hides else listed,
+            versions={
+                one: known(self.versions[one], "versionName=…")
+                for one in packages
+                if one in self.versions
+            },
         )
 
 
@@ -180,3 +187,20 @@ async def test_accounts_take_turns_on_one_phone(stage: Stage, fleet: FakeFleet) 
         driver for driver, _ in fleet.drivers if driver in {*many, late}
     ]
     assert order[0] == late
+
+
+async def test_a_phone_that_hides_its_apps_is_said_and_served_once_it_tells(
+    stage: Stage, fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.placement.fact_cache.ASKED_AGAIN_S", 0.0)
+    monkeypatch.setattr("agent.sessions.registry.device_assignment._RETRY_S", 0.0)
+    hiding = AskedDevice(fleet, "phone-1", x="3.2")
+    hiding.hides = "`pm list packages` answered: SecurityException: no access to user 150"
+    fleet.adopt(hiding)
+    fleet.adopt(AskedDevice(fleet, "phone-2", y="1"))
+    async with stage.play():
+        session_id = await stage.create("quick", needs="app:com.x")
+        waits = await until_wait_reason(stage, session_id, "phone-1 does not say")
+        assert "no access to user 150" in waits.waits_for
+        hiding.hides = ""
+        assert (await stage.reach(session_id, COMPLETED)).serial == "phone-1"

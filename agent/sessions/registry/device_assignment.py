@@ -195,9 +195,17 @@ class Assignment:
                 async with asyncio.TaskGroup() as group:
                     for serial in asking:
                         group.create_task(self._ask(serial, needs))
-            elif any(self._facts.is_let_be(info.serial) for info in self._online()):
+            elif self._may_say_more(needs):
                 await asyncio.sleep(_RETRY_S)
                 self._to_ask.set()
+
+    def _may_say_more(self, needs: Iterable[Needs]) -> bool:
+        """Return whether a phone that has not said what somebody waits for is asked again later."""
+        return any(
+            self._facts.is_let_be(info.serial)
+            or any(fit_of(one, info, self._facts.of(info.serial)) is Fit.UNSAID for one in needs)
+            for info in self._online()
+        )
 
     async def _ask(self, serial: str, needs: Iterable[Needs]) -> None:
         await self._facts.ask(serial, needs)
@@ -209,8 +217,13 @@ class Assignment:
             info.serial
             for info in self._online()
             if not self._facts.is_let_be(info.serial)
-            and any(fit_of(one, info, self._facts.of(info.serial)) is Fit.UNKNOWN for one in needs)
+            and any(self._is_to_be_asked(info, one) for one in needs)
         ]
+
+    def _is_to_be_asked(self, info: DeviceInfo, needs: Needs) -> bool:
+        fit = fit_of(needs, info, self._facts.of(info.serial))
+        again = needs.asks_phone and self._facts.may_say_more(info.serial)
+        return fit is Fit.UNKNOWN or (fit is Fit.UNSAID and again)
 
     async def fitting(self, needs: Needs) -> tuple[DeviceInfo, ...]:
         """Return the phones that are online and fit, free ones first; asks those that it has to."""

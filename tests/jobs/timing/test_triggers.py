@@ -5,8 +5,10 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
+from agent.devices.facts.fact import Unknown
+from agent.devices.facts.fact import known as known_fact
 from agent.devices.shell.versions import PhoneVersions
-from agent.jobs.device_snapshots import FILE_NAME, DeviceSnapshots
+from agent.jobs.device_snapshots import FILE_NAME, DeviceSnapshots, PhoneSeen
 from agent.jobs.schedule import NEVER_MS
 from agent.jobs.triggers import updated_packages
 from agent.protocol import DeviceChanged
@@ -27,10 +29,14 @@ class KnownDevice(FakeDevice):
         self.boot_id = "b-1"
         self.packages: Mapping[str, int] = {APP: 1, "org.example.other": 1}
         self.asked = 0
+        self.hides = ""
 
     async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
         self.asked += 1
-        return PhoneVersions(boot_id=self.boot_id, packages=self.packages)
+        return PhoneVersions(
+            boot_id=known_fact(self.boot_id, self.boot_id),
+            packages=Unknown(reason=self.hides) if self.hides else known_fact(self.packages, "…"),
+        )
 
 
 def known(stage: Stage, serial: str = "phone-1") -> KnownDevice:
@@ -63,7 +69,8 @@ async def due(stage: Stage, job_id: int) -> Job:
 
 async def seen(stage: Stage, key: str, wanted: PhoneVersions) -> None:
     """Wait until a phone is remembered as it is."""
-    await until(lambda: DeviceSnapshots(stage.directory).last(key) == wanted)
+    seen = PhoneSeen().then(wanted)
+    await until(lambda: DeviceSnapshots(stage.directory).last(key) == seen)
 
 
 async def test_a_phone_that_booted_while_it_was_away_sets_a_job_off_once(stage: Stage) -> None:
@@ -113,8 +120,8 @@ async def test_phones_are_asked_nothing_while_no_job_waits_for_it(stage: Stage) 
 
 
 def test_what_is_new_or_gone_was_not_updated() -> None:
-    before = PhoneVersions(packages={"a": 1, "b": 1, "c": 1})
-    now = PhoneVersions(packages={"a": 2, "b": 1, "d": 1})
+    before = PhoneSeen(packages={"a": 1, "b": 1, "c": 1})
+    now = PhoneSeen(packages={"a": 2, "b": 1, "d": 1})
     assert updated_packages(before, now) == {"a"}
 
 
@@ -124,8 +131,26 @@ def test_a_broken_file_of_sightings_is_put_aside_and_begun_anew(stage: Stage) ->
     snapshots = DeviceSnapshots(stage.directory)
     assert snapshots.last("x") is None
     assert (stage.directory / "phones.broken").read_bytes() == b"{"
-    snapshots.remember("x", PhoneVersions(boot_id="b"))
-    assert DeviceSnapshots(stage.directory).last("x") == PhoneVersions(boot_id="b")
+    snapshots.remember("x", PhoneSeen(boot_id="b"))
+    assert DeviceSnapshots(stage.directory).last("x") == PhoneSeen(boot_id="b")
+
+
+async def test_a_phone_that_lists_no_apps_still_sets_off_what_waits_for_its_boot(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.jobs.triggers._AGAIN_S", ())
+    device = known(stage)
+    async with stage.play():
+        booted = await create(stage, on=(Trigger.DEVICE_BOOTED,))
+        updated = await create(stage, on=(Trigger.APP_UPDATED,), app=APP)
+        await seen(stage, "phone-1", await device.versions())
+        device.hides, device.boot_id = "`pm list packages` answered: SecurityException", "b-2"
+        await come_again(stage)
+        await due(stage, booted.id)
+        # What it had is remembered, and an update is noticed once it lists its apps again.
+        device.hides, device.packages = "", {APP: 2, "org.example.other": 1}
+        await come_again(stage)
+        await due(stage, updated.id)
 
 
 async def test_a_job_runs_on_a_phone_with_its_app_and_its_tags(stage: Stage) -> None:
