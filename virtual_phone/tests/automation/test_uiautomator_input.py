@@ -219,3 +219,27 @@ def test_any_bytes_are_a_request_an_error_or_nothing(data: bytes) -> None:
         assert found is None or found.path is not None
 
     asyncio.run(send())
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("click", [10, 10]),
+        ("swipe", [10, 10, 50, 50, 2]),
+        ("pressKey", ["home"]),
+        ("pressKeyCode", [4]),
+        ("injectInputEvent", [0, 10, 10, 0]),
+        ("click", [{"mask": 1, "text": "Settings"}]),
+    ],
+)
+async def test_a_phone_that_refuses_injection_refuses_the_service_too(
+    tmp_path: Path, method: str, params: list[object]
+) -> None:
+    """As openatx/uiautomator2 issue 520 shows it, on MIUI 11."""
+    table, service = methods(tmp_path)
+    service.phone.refuses_injection = True
+    refused = await reply(table, request(method, params))
+    error = refused["error"]
+    assert isinstance(error, dict) and error["code"] == -32001
+    assert "java.lang.SecurityException: Injecting input events" in str(error["message"])
+    service.phone.close()

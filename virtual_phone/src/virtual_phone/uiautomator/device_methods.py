@@ -166,12 +166,12 @@ class DeviceMethods:
     # -- touch and keys
 
     async def _click(self, x: float, y: float) -> bool:
-        await self._phone.gestures.tap(*point_of(x, y))
+        await self._service.gestures.tap(*point_of(x, y))
         return True
 
     async def _press(self, x: float, y: float, duration_ms: float) -> bool:
         held = min(max(duration_ms, 0), WAIT_LIMIT_S * 1000)
-        await self._phone.gestures.long_press(*point_of(x, y), round(held))
+        await self._service.gestures.long_press(*point_of(x, y), round(held))
         return True
 
     async def _swipe(self, x1: float, y1: float, x2: float, y2: float, steps: float) -> bool:
@@ -193,33 +193,33 @@ class DeviceMethods:
         del meta
         if action not in TOUCHES:
             return False
-        self._phone.gestures.finger(TOUCHES[action], 0, *point_of(x, y))
+        self._service.gestures.finger(TOUCHES[action], 0, *point_of(x, y))
         return True
 
     async def _press_key(self, name: str) -> bool:
         code = KEYS.get(name.lower())
         if code is None:
             return False
-        self._phone.keys.press(code)
+        self._service.keys.press(code)
         return True
 
     async def _press_code(self, code: int) -> bool:
-        self._phone.keys.press(code)
+        self._service.keys.press(code)
         return True
 
     async def _press_code_with_meta(self, code: int, meta: int) -> bool:
-        self._phone.keys.press(code, meta=meta)
+        self._service.keys.press(code, meta=meta)
         return True
 
     # -- screen
 
     async def _wake(self) -> None:
         if not self._phone.power.screen_on:
-            self._phone.keys.press(KEY_POWER)
+            self._service.keys.press(KEY_POWER)
 
     async def _sleep(self) -> None:
         if self._phone.power.screen_on:
-            self._phone.keys.press(KEY_POWER)
+            self._service.keys.press(KEY_POWER)
 
     async def _set_orientation(self, name: str) -> None:
         rotation = ROTATIONS.get(name.lower())
@@ -266,11 +266,11 @@ class DeviceMethods:
         self._phone.clipboard.set(text or "")
 
     async def _paste(self) -> None:
-        self._phone.keys.press(KEY_PASTE)
+        self._service.keys.press(KEY_PASTE)
 
     async def _clear_input(self) -> None:
-        self._phone.keys.press(KEY_A, meta=META_CTRL)
-        self._phone.keys.press(KEY_DEL)
+        self._service.keys.press(KEY_A, meta=META_CTRL)
+        self._service.keys.press(KEY_DEL)
 
     # -- toasts and the rest
 

@@ -93,26 +93,26 @@ class ObjectMethods:
     # -- clicking and typing
 
     async def _click(self, target: Target) -> bool:
-        await self._phone.gestures.tap(*(await self._service.find(target)).center)
+        await self._service.gestures.tap(*(await self._service.find(target)).center)
         return True
 
     async def _click_corner(self, target: Target, corner: str) -> bool:
-        await self._phone.gestures.tap(*_corner(await self._service.find(target), corner))
+        await self._service.gestures.tap(*_corner(await self._service.find(target), corner))
         return True
 
     async def _long_click(self, target: Target) -> bool:
         node = await self._service.find(target)
-        await self._phone.gestures.long_press(*node.center, round(LONG_PRESS_S * 1000))
+        await self._service.gestures.long_press(*node.center, round(LONG_PRESS_S * 1000))
         return True
 
     async def _long_click_corner(self, target: Target, corner: str) -> bool:
         node = await self._service.find(target)
-        await self._phone.gestures.long_press(*_corner(node, corner), round(LONG_PRESS_S * 1000))
+        await self._service.gestures.long_press(*_corner(node, corner), round(LONG_PRESS_S * 1000))
         return True
 
     async def _set_text(self, target: Target, text: str) -> bool:
         # The real service taps the object first, which may change what the object is.
-        await self._phone.gestures.tap(*(await self._service.find(target)).center)
+        await self._service.gestures.tap(*(await self._service.find(target)).center)
         self._replace(await self._service.find(target), text)
         return True
 

@@ -10,9 +10,12 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from virtual_phone.input import injection
+from virtual_phone.input.gestures import Gestures
+from virtual_phone.input.keys import Keys
 from virtual_phone.server.faults import FaultKind
 from virtual_phone.uiautomator.nodes import Node, root_of, windows
-from virtual_phone.uiautomator.rpc import INVALID_PARAMETERS, ObjectNotFoundError, RpcError
+from virtual_phone.uiautomator.rpc import FAILED, INVALID_PARAMETERS, ObjectNotFoundError, RpcError
 from virtual_phone.uiautomator.selector import Selector, find_all
 
 if TYPE_CHECKING:
@@ -37,6 +40,26 @@ class Service:
         self.toasts_seen = self.phone.toasts.count
         self.idle_timeout_ms = 0
         self._handles: OrderedDict[str, Selector] = OrderedDict()
+
+    # -- input
+
+    @property
+    def gestures(self) -> Gestures:
+        """Fingers that the service injects; raises RpcError where the phone refuses them."""
+        self._need_injection()
+        return self.phone.gestures
+
+    @property
+    def keys(self) -> Keys:
+        """Keys that the service injects; raises RpcError where the phone refuses them."""
+        self._need_injection()
+        return self.phone.keys
+
+    def _need_injection(self) -> None:
+        # As uiautomator2 issue 520 shows it on MIUI: Android checks the service as it does adb.
+        if injection.is_refused(self.userland):
+            why = injection.reason(self.userland)
+            raise RpcError(FAILED, f"java.lang.SecurityException: {why}")
 
     # -- objects
 
@@ -106,7 +129,7 @@ class Service:
     ) -> None:
         """Move a finger from a point to another; `throws` as for `Gestures.swipe`."""
         lasting_ms = round(steps_of(steps) * STEP_S * 1000)
-        await self.phone.gestures.swipe(*start, *end, lasting_ms, throws=throws)
+        await self.gestures.swipe(*start, *end, lasting_ms, throws=throws)
 
     async def drag(self, start: tuple[float, float], end: tuple[float, float], steps: int) -> None:
         """Hold a finger on a point long enough to pick up what is there, then move it."""
@@ -121,7 +144,7 @@ class Service:
         if stretches * steps > STEPS_LIMIT:
             raise RpcError(INVALID_PARAMETERS, "java.lang.IllegalArgumentException: too many steps")
         for pointer, path in enumerate(paths):
-            self.phone.gestures.finger("down", pointer, *path[0])
+            self.gestures.finger("down", pointer, *path[0])
         await asyncio.sleep(hold_s)
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -131,10 +154,10 @@ class Service:
                 await asyncio.sleep(STEP_S)
                 done = min((loop.time() - began) / (steps * STEP_S), stretches)
                 for pointer, path in enumerate(paths):
-                    self.phone.gestures.finger("move", pointer, *_interpolate(path, done))
+                    self.gestures.finger("move", pointer, *_interpolate(path, done))
         finally:
             for pointer, path in enumerate(paths):
-                self.phone.gestures.finger("up", pointer, *path[-1])
+                self.gestures.finger("up", pointer, *path[-1])
 
 
 LONG_PRESS_S = 0.55  # A little more than the phone takes for a long press.
