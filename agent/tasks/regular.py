@@ -36,6 +36,7 @@ from agent.loop.turn.compaction import Compactor
 from agent.loop.turn.control_tools import ControlArguments, Controls
 from agent.loop.turn.escalation import Escalation
 from agent.loop.turn.finish import Completion
+from agent.loop.turn.following_calls import FollowingCalls
 from agent.loop.turn.foreign_tools import Foreign, read_arguments
 from agent.loop.turn.observation_cache import ObservationCache
 from agent.loop.turn.service_tools import ServiceTools
@@ -46,9 +47,9 @@ from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
 from agent.protocol import AgentMessage, TaskComplete, ToolCallRequested, TurnAborted, WarningEvent
-from agent.records import ActionOutcome, Element, Observation
+from agent.records import ActionOutcome, Observation
+from agent.safety.capabilities import Decision
 from agent.safety.redacting.secrets import SECRET, Secrets
-from agent.text import counted
 from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import (
     AskUser,
@@ -185,8 +186,7 @@ class _Turn:
         )
         self.route = Route.of(context.history)
         self.speechless = 0
-        self.chosen: tuple[CleanReply, Observation] | None = None
-        """The last reply, and the screen that it was about."""
+        self.following = FollowingCalls()
         self.output_limit = 0
         """Most tokens of a reply, raised once one was cut off; 0: the model's default."""
 
@@ -218,22 +218,14 @@ class _Turn:
         step = self.recorder.open_step()
         hinted = await self.recorder.steer(step)
         screen = await self.observations.look(step)
-        following = None if hinted else self._following(screen)
-        thought = remembered(self.route.next(screen)) or following or await self._think()
+        next_call = self.following.take(screen)
+        thought = remembered(self.route.next(screen)) or (None if hinted else next_call)
+        if thought is None:
+            self.following.begin(screen)
+            thought = await self._think()
         end, counted = await self._carry_out(step, thought, screen)
-        self.chosen = thought, screen
         await self.recorder.close_step(step, counted=counted)
         return end
-
-    def _following(self, screen: Observation) -> CleanReply | None:
-        """Return the second call of the last reply, if the screen it was meant for is unchanged."""
-        chosen, self.chosen = self.chosen, None
-        following = None if chosen is None else chosen[0].following
-        if chosen is None or following is None or following.call is None:
-            return None
-        names_no_element = following.call.name in _ON_ANY_SCREEN
-        still = names_no_element or _unmarked(chosen[1]) == _unmarked(screen)
-        return following if still else None
 
     def _request(self) -> ModelRequest:
         return ModelRequest(
@@ -512,22 +504,19 @@ class _Turn:
         thought: CleanReply | None,
     ) -> None:
         self.route.on_result(call.call_id, outcome, text)
-        if thought is not None and thought.dropped_calls:
-            left = counted(thought.dropped_calls, "other call was", "other calls were")
-            text += f" Your {left} left out: one at a time."
+        if thought is not None:
+            text += self.following.settle(
+                thought,
+                call.tool if isinstance(call, ToolCallRequested) else call.name,
+                outcome=outcome,
+                text=text,
+                asked=isinstance(call, ToolCallRequested) and call.decision == Decision.ASK.value,
+                screen=self.observations.newest,
+            )
         if thought is None:
             await self.recorder.finish(call, outcome, text)
         else:
             self.recorder.end(call, outcome, text)
-
-
-_ON_ANY_SCREEN = frozenset({"launch_app", "open_link"})
-"""Tools that do the same whatever the screen shows."""
-
-
-def _unmarked(screen: Observation) -> list[Element]:
-    """Return a screen's elements without the marks of what was new when it was looked at."""
-    return [replace(e, is_new=False) if e.is_new else e for e in screen.elements]
 
 
 def _package_of(context: TaskContext) -> str:

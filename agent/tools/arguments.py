@@ -521,6 +521,16 @@ def _number(value: object) -> object:
     return value
 
 
+def element_number(value: object) -> int | None:
+    """Return the number of an element in any form that can mean one thing; None for a label."""
+    number = _number(value)
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if isinstance(number, str) and number.isascii() and number.isdigit():
+        number = int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
 def _button(value: str) -> str:
     name = value.strip().upper().replace(" ", "_").replace("-", "_")
     return name.removeprefix("KEYCODE_").removesuffix("_BUTTON").removesuffix("_KEY")

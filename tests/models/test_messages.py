@@ -142,7 +142,7 @@ async def test_a_refused_request_is_asked_again_without_one_thing_at_a_time() ->
         tools=schemas(),
         tool_choice=ToolChoice.REQUIRED,
     )
-    left_out: list[tuple[bool, bool, bool, bool, bool]] = []
+    left_out: list[tuple[bool, bool, bool, bool]] = []
 
     def script(sent: dict[str, Any]) -> Reply:
         text = json.dumps(sent)
@@ -151,7 +151,6 @@ async def test_a_refused_request_is_asked_again_without_one_thing_at_a_time() ->
                 "signature" in text,
                 "output_config" in sent,
                 sent.get("tool_choice", {}).get("type") == "any",
-                "disable_parallel_tool_use" in text,
                 "cache_control" in text,
             )
         )
@@ -165,7 +164,7 @@ async def test_a_refused_request_is_asked_again_without_one_thing_at_a_time() ->
         await client.close()
         assert len(server.requests) == asked + 1, "what was learnt is kept"
     assert server.requests[0]["output_config"] == {"effort": "low"}
-    assert [sum(kept) for kept in left_out[:6]] == [5, 4, 3, 2, 1, 0]
+    assert [sum(kept) for kept in left_out[:5]] == [4, 3, 2, 1, 0]
 
 
 async def test_a_prompt_that_is_too_long_is_said_at_once_with_the_window() -> None:

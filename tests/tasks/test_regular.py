@@ -221,15 +221,6 @@ async def test_a_model_that_calls_no_tool_is_reminded_and_then_given_up() -> Non
     assert len(context.of(AgentMessage)) == 4
 
 
-async def test_only_the_first_of_several_calls_is_carried_out_and_that_is_said() -> None:
-    both = says("click_element", element=1)
-    twice = type(both)(tool_calls=both.tool_calls * 2)
-    counter = Counter()
-    context = await run(scripted(twice, DONE), counter)
-    assert counter.count == 1
-    assert "1 other call was left out" in results(context)[0]
-
-
 async def test_finish_without_success_ends_incomplete_with_its_reason() -> None:
     context = MemoryContext(
         scripted(says("finish", success=False, summary="There is no such app.")), Counter().phone

@@ -30,8 +30,8 @@ from agent.tools.written_calls import plain_name, written_calls
 MAX_REPLY_CHARS = 20_000
 BY_ROUTE = "As the session before did."
 _UNKNOWN_LIMIT = -1
-_BEFORE_OTHERS = frozenset({"remember", "update_plan"})
-"""What may stand before another call in one answer: it changes nothing that the next one needs."""
+BEFORE_OTHERS = frozenset({"remember", "update_plan"})
+"""What changes nothing that a call after it in the same answer needs."""
 _PHONE_TOOL = "click_element"
 """Where it is offered, other systems' names for a phone's tools mean something."""
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
@@ -68,18 +68,18 @@ class CleanReply:
     """Stores the conversation that was sent, beside everything else; None where none was sent."""
 
     @property
-    def following(self) -> "CleanReply | None":
-        """What is left of an answer that first wrote something down: its next call."""
+    def rest(self) -> "CleanReply | None":
+        """The answer without its first call; None where there is no other."""
         calls = self.reply.tool_calls[1:]
-        if self.call is None or self.call.name not in _BEFORE_OTHERS or not calls:
+        if self.call is None or not calls:
             return None
         rest = replace(self.reply, text="", tool_calls=calls, reasoning=(), usage=Usage())
         return CleanReply(text="", call=in_our_words(_repaired(calls[0])), reply=rest)
 
     @property
-    def dropped_calls(self) -> int:
-        """How many calls beside the first were left out."""
-        return 0 if self.following else max(len(self.reply.tool_calls) - 1, 0)
+    def calls_after(self) -> int:
+        """How many calls come after the first."""
+        return max(len(self.reply.tool_calls) - 1, 0)
 
 
 @dataclass(frozen=True, slots=True)

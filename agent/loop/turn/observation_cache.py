@@ -70,6 +70,12 @@ class ObservationCache:
         self.recorder.spent(observe_ms=seen.observe_ms, settle_ms=seen.settle_ms)
 
     @property
+    def newest(self) -> Observation | None:
+        """The screen that the last action's check saw, or else this step's."""
+        seen = self._waiting or self._shown
+        return None if seen is None else seen.observation
+
+    @property
     def screen(self) -> Observation | None:
         return None if self._shown is None else self._shown.observation
 

@@ -213,8 +213,6 @@ def simpler(
         return changed(dialect, required=False)
     if dialect.strict:
         return changed(dialect, strict=False)
-    if dialect.one_call and request.tools:
-        return changed(dialect, one_call=False)
     if dialect.caching:
         return changed(dialect, caching=False)
     return None

@@ -41,8 +41,6 @@ class Dialect:
     """Thinking blocks go back with the replies they came with."""
     strict: bool = False
     """Schemas that the endpoint enforces."""
-    one_call: bool = True
-    """`disable_parallel_tool_use`; several calls are borne anyway."""
     required: bool = True
     """`tool_choice: any`, where the request asks for a call; manual thinking does not bear it."""
     pictures: bool = True
@@ -85,12 +83,8 @@ def body_of(request: ModelRequest, name: str, dialect: Dialect, *, vision: bool)
             }
             for tool in request.tools
         ]
-        required = dialect.required and request.tool_choice is ToolChoice.REQUIRED
-        if dialect.one_call or required:
-            body["tool_choice"] = {
-                "type": "any" if required else "auto",
-                **({"disable_parallel_tool_use": True} if dialect.one_call else {}),
-            }
+        if dialect.required and request.tool_choice is ToolChoice.REQUIRED:
+            body["tool_choice"] = {"type": "any"}
     if dialect.effort == "none":
         body["thinking"] = {"type": "disabled"}
     elif dialect.effort:

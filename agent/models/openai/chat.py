@@ -88,8 +88,6 @@ async def complete_chat(
             }
             for tool in request.tools
         ]
-        if dialect.one_call:
-            options["parallel_tool_calls"] = False
         if dialect.required and request.tool_choice is ToolChoice.REQUIRED:
             options["tool_choice"] = ToolChoice.REQUIRED.value
     # The SDK types one overload for each shape of request; a request built from data fits none.

@@ -18,7 +18,6 @@ _THOUGHTS = frozenset({"reasoning_content", "encrypted_content"})
 _NAMED = (
     "tool_choice",
     "prompt_cache_key",
-    "parallel_tool_calls",
     "stream_options",
     "reasoning_effort",
     "reasoning_content",
@@ -37,7 +36,6 @@ class Dialect:
     completion_tokens: bool = True  # `max_completion_tokens`; else the older `max_tokens`.
     strict: bool = True  # Schemas that the endpoint enforces.
     effort: str = ""  # How long the model may reason; empty says nothing of it.
-    one_call: bool = True  # `parallel_tool_calls=false`; several calls are borne anyway.
     required: bool = True  # `tool_choice=required`, where the request asks for a call.
     cache_key: bool = False  # `prompt_cache_key`, which OpenAI's own endpoints know.
     limit: bool = True  # A limit of the answer's tokens; without one, the endpoint's own holds.
@@ -89,8 +87,6 @@ def simpler(dialect: Dialect, error: Any, *, has_pictures: bool = False) -> Dial
         return replace(dialect, stream_usage=False)
     if dialect.effort and parameter in {"reasoning_effort", "reasoning", "reasoning.effort"}:
         return replace(dialect, effort="")
-    if dialect.one_call and parameter == "parallel_tool_calls":
-        return replace(dialect, one_call=False)
     if dialect.strict and parameter.startswith("tools"):
         return replace(dialect, strict=False)
     if parameter:
@@ -102,8 +98,8 @@ def simpler(dialect: Dialect, error: Any, *, has_pictures: bool = False) -> Dial
         return replace(dialect, required=False)
     if dialect.cache_key or dialect.reasoning:
         return replace(dialect, cache_key=False, reasoning=False)
-    if dialect.strict or dialect.one_call:
-        return replace(dialect, strict=False, one_call=False)
+    if dialect.strict:
+        return replace(dialect, strict=False)
     if dialect.stream_usage:
         return replace(dialect, stream_usage=False)
     if dialect.completion_tokens:

@@ -60,8 +60,6 @@ async def complete_response(
             }
             for tool in request.tools
         ]
-        if dialect.one_call:
-            options["parallel_tool_calls"] = False
         if dialect.required and request.tool_choice is ToolChoice.REQUIRED:
             options["tool_choice"] = ToolChoice.REQUIRED.value
     options["input"] = [

@@ -78,7 +78,7 @@ async def test_arguments_with_a_slip_are_stored_as_what_was_meant() -> None:
         ),
         ("click_element", '{"label": "Lmp"}', 'did you mean [2] "Lamp"?'),
         ("type_text", '{"text": "hi", "label": "Lamp"}', 'no field is called "Lamp"'),
-        ("click_element", '{"target": 2}', "there is no `target`; the arguments are"),
+        ("click_element", '{"target": [2, 3]}', "there is no `target`; the arguments are"),
     ],
 )
 async def test_what_is_wrong_with_a_call_is_said_with_its_place(

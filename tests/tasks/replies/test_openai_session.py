@@ -153,12 +153,15 @@ async def test_llm_errors_five_failures_in_a_row_end_the_turn_with_the_last_ones
     assert len(turn.errors) == 4
 
 
-async def test_several_calls_at_once_are_borne_and_the_first_counts() -> None:
+async def test_a_claim_beside_an_act_waits_for_a_look_at_its_result() -> None:
     calls = (tool("click_element", element=1), tool("finish", success=True, summary="x"))
     async with wired(Reply(tools=calls)) as turn:
         end = await task().run(turn.context)
     assert (end.completed, turn.phone.done) == (True, ["tap Lamp"])
-    assert "1 other call was left out" in turn.server.requests[1]["messages"][-2]["content"]
+    assert (
+        "1 other call was not done: look at the screen before you call finish"
+        in turn.server.requests[1]["messages"][-2]["content"]
+    )
 
 
 async def test_the_beginning_of_the_conversation_stays_as_it_was_so_that_caches_hit() -> None:

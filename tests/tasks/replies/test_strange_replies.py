@@ -47,7 +47,7 @@ async def test_ids_that_repeat_are_made_different_and_each_call_has_its_result()
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (Tool("click_element", '{"element": 2}{"element": 2}'), "not valid JSON"),
+        (Tool("click_element", '{"element": 2}{"element": 3}'), "not valid JSON"),
         (Tool("click_element", '{"element": 2, "expected": "on'), "break off inside a text"),
         (Tool("click_element", "[2]"), "one JSON object"),
         (Tool("click_element", '{"element": 99}'), "FAILED"),
