@@ -24,16 +24,35 @@ from agent.child_process import end_child
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_STREAMS = 40  # How often one connection opens an event stream.
 _END_S = 2.0
+_ERROR_BYTES = 4096
 _log = logging.getLogger(__name__)
 
 
+class ErrorTail:
+    """The end of what a server writes on stderr: why it ended, more often than not."""
+
+    def __init__(self) -> None:
+        self._bytes = b""
+
+    def add(self, chunk: bytes) -> None:
+        self._bytes = (self._bytes + chunk)[-_ERROR_BYTES:]
+
+    @property
+    def text(self) -> str:
+        """The text, oldest line first; its first line may be cut."""
+        return self._bytes.decode("utf-8", "replace")
+
+
 @asynccontextmanager
-async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[Any]:
+async def over_pipes(
+    command: Sequence[str], env: Mapping[str, str], errors: ErrorTail
+) -> AsyncIterator[Any]:
     """Start a server and speak over its pipes.
 
     Args:
         command: the program and its arguments; no shell is involved.
         env: what it is given beside the environment of any child.
+        errors: gets what it writes on stderr.
 
     Raises:
         OSError: it cannot be started.
@@ -42,7 +61,7 @@ async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIte
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
         env=child_environment() | dict(env),
         limit=MAX_MESSAGE_BYTES,
         start_new_session=True,
@@ -51,6 +70,7 @@ async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIte
     theirs, from_us = anyio.create_memory_object_stream[SessionMessage](0)
     reading = asyncio.create_task(_read(process, to_us), name="from an MCP server")
     writing = asyncio.create_task(_write(process, from_us), name="to an MCP server")
+    listening = asyncio.create_task(_listen(process, errors), name="errors of an MCP server")
     try:
         yield ours, theirs
     finally:
@@ -66,6 +86,17 @@ async def over_pipes(command: Sequence[str], env: Mapping[str, str]) -> AsyncIte
             async with asyncio.timeout(_END_S):
                 await process.wait()
         await end_child(process, group=True)
+        # Its last words may still be in the pipe.
+        await asyncio.wait({listening}, timeout=_END_S)
+        listening.cancel()
+        await asyncio.wait({listening})
+
+
+async def _listen(process: asyncio.subprocess.Process, errors: ErrorTail) -> None:
+    assert process.stderr is not None
+    with suppress(ConnectionError):
+        while chunk := await process.stderr.read(_ERROR_BYTES):
+            errors.add(chunk)
 
 
 async def _read(

@@ -11,14 +11,17 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 import mcp_types as types
+from mcp.client import Client
 from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
 
 from agent.errors import UsageError
+from agent.mcp.bounded import ErrorTail
 from agent.results.schema import checked_schema
 from agent.safety.redacting.redaction import redact
 from agent.safety.redacting.secrets import SECRET
@@ -31,6 +34,7 @@ _MAX_PAGES = 10
 _MAX_SCHEMA_CHARS = 8_000
 _MAX_DESCRIPTION_CHARS = 300
 MAX_ANSWER_CHARS = 6_000
+_LAST_LINES = 3  # Of stderr: a traceback says in its last what happened.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 # The SDK logs what a server sends that breaks the protocol, with tracebacks: a hostile server would
@@ -56,6 +60,7 @@ class ServerConnection:
         timeout_s: how long one call may take.
         connect_s: how long connecting and listing the tools may take.
         withheld: says what no text of it may show: what the operator gave it to prove who they are.
+        errors: what a server that is started here writes on stderr.
     """
 
     def __init__(
@@ -66,12 +71,14 @@ class ServerConnection:
         timeout_s: float,
         connect_s: float,
         withheld: Callable[[], Collection[str]] = tuple,
+        errors: ErrorTail | None = None,
     ) -> None:
         self.name = name
         self._streams = streams
         self._timeout_s = timeout_s
         self._connect_s = connect_s
         self._withheld = withheld
+        self._errors = errors or ErrorTail()
         self._session: ClientSession | None = None
         self._end = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -89,7 +96,7 @@ class ServerConnection:
             async with asyncio.timeout(self._connect_s):
                 await asyncio.wait({ready, self._task}, return_when=asyncio.FIRST_COMPLETED)
                 if not ready.done():
-                    raise ServerTrouble(f"The MCP server {self.name} ended at its start.")
+                    raise self._ended("ended at its start")
                 ready.result()
                 return tuple(self._offered(await self._listed()))
         except TimeoutError as error:
@@ -114,7 +121,7 @@ class ServerConnection:
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ForeignAnswer:
         """Call a tool. Raises ServerTrouble where the server is of no more use."""
         if self._session is None:
-            raise ServerTrouble(f"The MCP server {self.name} has ended.")
+            raise self._ended("has ended")
         try:
             async with asyncio.timeout(self._timeout_s):
                 result = await self._session.call_tool(tool, dict(arguments))
@@ -123,12 +130,12 @@ class ServerConnection:
                 f"The MCP server {self.name} did not answer within {self._timeout_s:g} s."
             ) from error
         except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            raise ServerTrouble(f"The MCP server {self.name} has ended.") from error
+            raise self._ended("has ended") from error
         except Exception as error:
             # The SDK's errors, those of its transports, and what it makes of a broken answer.
             is_closed = isinstance(error, MCPError) and error.code == types.CONNECTION_CLOSED
             if is_closed or self._session is None:
-                raise ServerTrouble(f"The MCP server {self.name} has ended.") from error
+                raise self._ended("has ended") from error
             return ForeignAnswer(
                 text=self._cleaned(str(error) or type(error).__name__), failed=True
             )
@@ -138,19 +145,18 @@ class ServerConnection:
         try:
             async with self._streams() as (read, write):
                 info = types.Implementation(name="switchboard", version="1")
+                # Servers of both eras: 2026-07-28's `server/discover` first, then the handshake.
                 # No sampling, elicitation or roots: a server gets nothing by asking.
-                async with ClientSession(read, write, client_info=info) as session:
-                    await session.initialize()
-                    self._session = session
+                client = Client(_Opened(read, write), mode="auto", client_info=info, cache=None)
+                async with client:
+                    self._session = client.session
                     if not ready.done():
                         ready.set_result(None)
                     await self._end.wait()
         except Exception as error:
             reason = self._innermost(error)
             if not ready.done():
-                ready.set_exception(
-                    ServerTrouble(f"The MCP server {self.name} cannot be reached: {reason}.")
-                )
+                ready.set_exception(self._ended(f"cannot be reached: {reason}"))
         finally:
             self._session = None
             if not ready.done():
@@ -207,6 +213,13 @@ class ServerConnection:
                 digest=digest.hexdigest(),
             )
 
+    def _ended(self, how: str) -> ServerTrouble:
+        """Return the error for a server that is of no use, with the last it wrote on stderr."""
+        lines = [line for line in self._errors.text.splitlines() if line.strip()]
+        said = self._hidden(clean("; ".join(lines[-_LAST_LINES:]), 2000))
+        more = f" Its last words: {one_line(redact(said), 400)}" if said else ""
+        return ServerTrouble(f"The MCP server {self.name} {how}.{more}")
+
     def _cleaned(self, text: str) -> str:
         hidden = self._hidden(clean(text, 4 * MAX_ANSWER_CHARS))
         return redact(clean(hidden, MAX_ANSWER_CHARS))
@@ -222,6 +235,20 @@ class ServerConnection:
             error = error.exceptions[0]
         said = self._hidden(clean(str(error), 2000))
         return one_line(redact(clean(said, 300)), 200) or type(error).__name__
+
+
+@dataclass
+class _Opened:
+    """A transport whose streams are open, as the SDK's client takes one."""
+
+    read: Any
+    write: Any
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        return self.read, self.write
+
+    async def __aexit__(self, *raised: object) -> None:
+        """Do nothing: whoever opened the streams closes them."""
 
 
 def _text_of(result: types.CallToolResult) -> str:

@@ -27,7 +27,7 @@ from agent.settings import McpServer
 from agent.tools.foreign import EmptyToolbox, ForeignAnswer, ForeignTool, Toolbox
 
 if TYPE_CHECKING:
-    from agent.mcp.connection import OpenStreams, ServerConnection
+    from agent.mcp.connection import ServerConnection
 
 KEYRING_SERVICE = "switchboard-mcp"
 _LEAST_CHARS = 6  # Shorter values are words that any text may hold.
@@ -58,23 +58,13 @@ class McpServers:
             yield EmptyToolbox()
             return
         try:
-            from agent.mcp.connection import ServerConnection
+            import agent.mcp.connection  # noqa: F401
         except ModuleNotFoundError:
             yield _McpToolbox(
                 {}, {}, self._pins, ("MCP servers need: pip install 'switchboard-console[mcp]'.",)
             )
             return
-        gave: dict[str, dict[str, str]] = {name: {} for name in chosen}
-        connections = {
-            name: ServerConnection(
-                name,
-                _streams(name, server, gave[name]),
-                timeout_s=server.timeout_s,
-                connect_s=server.startup_timeout_s,
-                withheld=partial(withheld_of, server, gave[name]),
-            )
-            for name, server in chosen.items()
-        }
+        connections = {name: connection_to(name, server) for name, server in chosen.items()}
         try:
             box = await self._filled(connections, chosen)
             yield box
@@ -189,19 +179,30 @@ def withheld_of(server: McpServer, values: Mapping[str, str]) -> frozenset[str]:
     return frozenset(secret for secret in found if len(secret) >= _LEAST_CHARS)
 
 
-def _streams(name: str, server: McpServer, values: dict[str, str]) -> OpenStreams:
-    """Return what opens the transport to a server, and then puts into `values` what it gave it."""
-    from agent.mcp.bounded import over_http, over_pipes
+def connection_to(name: str, server: McpServer) -> ServerConnection:
+    """Return a connection to a server of the settings, not yet opened."""
+    from agent.mcp.bounded import ErrorTail, over_http, over_pipes
+    from agent.mcp.connection import ServerConnection
+
+    gave: dict[str, str] = {}  # Headers and environment variables, once it was given them.
+    errors = ErrorTail()
 
     def opened() -> AbstractAsyncContextManager[Any]:
         if server.url:
-            values.update(headers_of(name, server))
-            return over_http(server.url, values, server.timeout_s)
+            gave.update(headers_of(name, server))
+            return over_http(server.url, gave, server.timeout_s)
         given = {key: os.environ[key] for key in server.env if key in os.environ}
-        values.update(given)
-        return over_pipes(server.command, given)
+        gave.update(given)
+        return over_pipes(server.command, given, errors)
 
-    return opened
+    return ServerConnection(
+        name,
+        opened,
+        timeout_s=server.timeout_s,
+        connect_s=server.startup_timeout_s,
+        withheld=partial(withheld_of, server, gave),
+        errors=errors,
+    )
 
 
 def headers_of(name: str, server: McpServer) -> dict[str, str]:

@@ -44,7 +44,7 @@ async def examine(ctx: click.Context) -> list[Finding]:
     found += await examine_devices(settings.data_dir, addresses, adb_setting=settings.adb.path)
     found += [await _store(settings), _model(settings), _extras()]
     if found[0].ok and is_installed("mcp"):
-        found.append(await _mcp(settings))
+        found += [await _mcp(settings), *await _mcp_servers(settings)]
     return [*found, _terminal()]
 
 
@@ -64,6 +64,21 @@ async def _mcp(settings: Settings) -> Finding:
     core = f"the core of process {made.owner}" if made.owner else "an empty core of its own"
     detail = f"{said} offers {made.tools} tools after {made.took_s:.1f} s, with {core}"
     return Finding(name="mcp", ok=True, detail=detail)
+
+
+async def _mcp_servers(settings: Settings) -> list[Finding]:
+    """Start each MCP server of the settings, as a turn does that is given its tools."""
+    from agent.mcp.server_checks import examine_servers
+
+    return [
+        Finding(
+            name=f"mcp server {one.name}",
+            ok=not one.trouble,
+            detail=one.trouble or f"offers {counted(len(one.tools), 'tool')}",
+            remedy=f"Check mcp.servers.{one.name} in {settings.config_file}.",
+        )
+        for one in await examine_servers(settings.mcp.servers)
+    ]
 
 
 def _extras() -> Finding:
