@@ -10,11 +10,12 @@ Order and headings: WindowManagerService.doDump and RootWindowContainer.dumpDisp
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 LINE_LIMIT = 4000
 MAIN_DISPLAY = 0
 _LINE_END = re.compile(r"\r*\n|\r")
-_LAST_ANR = re.compile(r"\s*WINDOW MANAGER LAST ANR\b")
+_LAST_ANR = re.compile(r"\s*(?:(?:WINDOW )?MANAGER LAST ANR\b|ANR time:)")
 _RULE = re.compile(r"\s*-{20,}")
 _HEADING = re.compile(r"\s*WINDOW MANAGER (?!LAST ANR)(?P<name>[A-Z][A-Z ]*[A-Z])")
 _DISPLAY = re.compile(r"\s*Display: mDisplayId=(?P<id>\d{1,9})\b")
@@ -45,12 +46,10 @@ class WindowDump:
     Attributes:
         displays: the sections with a heading, in the order of the text.
         rest: what belongs to no display: Android's policy, its windows, loose lines.
-        is_cut: whether the last line has no end, so that it may lack a part.
     """
 
     displays: tuple[Section, ...]
     rest: Section
-    is_cut: bool
 
     def of(self, display: int) -> Section | None:
         """Return the section of a display; None if the text has none.
@@ -71,14 +70,14 @@ def live_lines(text: str) -> list[str]:
     """Return the lines without the copy that was saved at the last ANR."""
     kept: list[str] = []
     copied: set[str] | None = None
-    for line in lines_of(text):
+    for before, line in pairwise(["", *lines_of(text)]):
         if _LAST_ANR.match(line):
             copied = set()
             continue
         if copied is not None:
             heading = _HEADING.match(line)
             name = heading["name"] if heading else ""
-            is_copy = name in _COPIED and name not in copied
+            is_copy = name in _COPIED and (name not in copied or line == before)
             if not _RULE.match(line) and (not name or is_copy):
                 copied.add(name)
                 continue
@@ -104,5 +103,4 @@ def read_dump(text: str) -> WindowDump:
     return WindowDump(
         tuple(Section(number, tuple(its)) for number, its in sections.items()),
         Section(None, tuple(rest)),
-        is_cut=bool(text) and text[-1] not in "\r\n",
     )

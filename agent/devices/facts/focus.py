@@ -119,7 +119,9 @@ def focus_in(section: Section) -> Fact[Window | None]:
         window = read_window(found["inside"])
         if window is None:
             cut = line
-        elif told is None or section.display is None or _is_none(told):
+        elif told is None:
+            told = known(window, line)
+        elif section.display is None:
             # Text without headings holds every display: the last window is the one in front.
             told = _better(told, known(window, line))
     if told is not None:
@@ -146,9 +148,8 @@ def app_in(section: Section) -> Fact[App | None]:
             continue
         package = inside["package"]
         app = App(package=package, activity=whole_name(package, inside["activity"]))
-        fresh: Fact[App | None] = known(app, line)
-        if told is None or _is_none(told) or (section.display is None and not is_system(package)):
-            told = fresh
+        if told is None or (section.display is None and (_is_none(told) or not is_system(package))):
+            told = known(app, line)
     return told or Unknown(reason="no mFocusedApp= is printed")
 
 
@@ -167,7 +168,7 @@ def _joined_lines(lines: Sequence[str]) -> Iterator[str]:
         yield line
 
 
-def _is_none(fact: Fact[Window | None] | Fact[App | None]) -> bool:
+def _is_none(fact: Fact[App | None]) -> bool:
     return not isinstance(fact, Unknown) and fact.value is None
 
 

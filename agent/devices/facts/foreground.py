@@ -122,7 +122,9 @@ def read_front(text: str, display: int = MAIN_DISPLAY) -> Fact[Front]:
                 return known(Front(cover=Cover.SHADE), locked.line)
             return _app_behind(app, Cover.APP, line)
         case Unknown():
-            return _app_behind(app, Cover.APP, "")
+            if isinstance(locked, Known) and locked.value:
+                return known(Front(cover=Cover.SHADE), locked.line)
+            return _app_behind(app, Cover.OTHER, "")
 
 
 def _hides_apps(window: Window, locked: Fact[bool]) -> bool:

@@ -43,13 +43,17 @@ def read_keyboard_shown(
 
 def keyboard_in(section: Section) -> Fact[bool]:
     """Read whether a keyboard covers a part of a display from the display's own section."""
-    for line in section.lines:
-        insets = _INSETS.search(line)
-        visible = _VISIBLE.search(insets["rest"]) if insets else None
-        if insets is None or visible is None:
+    for at, line in enumerate(section.lines):
+        if (insets := _INSETS.search(line)) is None:
             continue
-        frame = _FRAME.search(insets["rest"])
-        return known(visible[1] == "true" and not _is_flat(frame), line)
+        rest = insets["rest"]
+        for more in section.lines[at + 1 : at + 4]:
+            # A long source may be wrapped.
+            if _VISIBLE.search(rest) or "InsetsSource" in more:
+                break
+            rest += f" {more}"
+        if visible := _VISIBLE.search(rest):
+            return known(visible[1] == "true" and not _is_flat(_FRAME.search(rest)), line)
     return _agreed("mImeShowing", section.lines)
 
 

@@ -37,9 +37,12 @@ def read_size(text: str, display: int = MAIN_DISPLAY) -> Fact[Size]:
 def size_in(section: Section) -> Fact[Size]:
     """Read the current size in pixels out of one display's section."""
     begun = False
-    for line in section.lines:
+    last = len(section.lines) - 1
+    for at, line in enumerate(section.lines):
         begun = begun or _INIT.search(line) is not None
         if begun and (found := _CURRENT.search(line)):
+            if at == last and found.end() == len(line):
+                return Unknown(reason="the line init=… cur=… is cut off")
             if size := _checked(found[1], found[2]):
                 return known(size, line)
             return Unknown(reason=f"no display has the size {found[0][:40]}")

@@ -21,6 +21,8 @@ _DISPLAY = re.compile(r"\bmDisplayId=(\d{1,9})\b")
 _FLAGS = re.compile(r"(?<!\w)fl=(?:(?:#|0x)(?P<bits>[0-9a-fA-F]{1,8})\b|(?P<names>[A-Z0-9_ ]+))")
 _PLAIN_BITS = re.compile(r"(?<!\w)fl=(?P<bits>[0-9a-f]{1,8})(?!\w)")
 _MORE_NAMES = re.compile(r"\s*(?P<names>[A-Z0-9_]+(?: [A-Z0-9_]+)*)\s*\}?\s*")
+_KEY = re.compile(r"\b\w+=")
+_WRAPPED_LINES = 6
 _UNPROTECTED = re.compile(r"(?<!\w)mDisableSecureWindows=true\b")
 _INPUT_TARGET = re.compile(
     r"\b(?:imeLayeringTarget|mInputMethodTarget) in display# ?(?P<display>\d{1,9}) "
@@ -50,7 +52,7 @@ def read_windows(text: str) -> Fact[tuple[ListedWindow, ...]]:
 
 
 def _windows(dump: WindowDump) -> Fact[tuple[ListedWindow, ...]]:
-    found = tuple(_listed(dump.rest.lines, dump.is_cut))
+    found = tuple(_listed(dump.rest.lines))
     if not found:
         return Unknown(reason=f"`{WINDOWS}` lists no window")
     return known(found, next(line for line in dump.rest.lines if _RECORD.match(line)))
@@ -80,7 +82,7 @@ def read_secure(text: str, display: int = MAIN_DISPLAY) -> Fact[bool]:
             its = [one for one in windows.value if one.window.token == token]
             if not its:
                 return Unknown(reason=f"the focused window {token} is not in the list")
-            return its[0].secure
+            return first_known(*(one.secure for one in its))
     return _by_app(windows.value, app, display)
 
 
@@ -105,10 +107,10 @@ def _by_app(windows: Sequence[ListedWindow], app: Fact[App | None], display: int
     ]
     if not its:
         return Unknown(reason=f"no window of {app.value.package} is in the list")
-    return its[0].secure
+    return first_known(*(one.secure for one in its))
 
 
-def _listed(lines: Sequence[str], is_cut: bool) -> Iterator[ListedWindow]:
+def _listed(lines: Sequence[str]) -> Iterator[ListedWindow]:
     starts = [at for at, line in enumerate(lines) if _RECORD.match(line)]
     for start, end in pairwise([*starts, len(lines)]):
         heading = _RECORD.match(lines[start])
@@ -119,13 +121,11 @@ def _listed(lines: Sequence[str], is_cut: bool) -> Iterator[ListedWindow]:
         its = lines[start + 1 : end]
         number = next((found for line in its if (found := _DISPLAY.search(line))), None)
         yield ListedWindow(
-            window=window,
-            display=int(number[1]) if number else MAIN_DISPLAY,
-            secure=_secure(its, is_cut and end == len(lines)),
+            window=window, display=int(number[1]) if number else MAIN_DISPLAY, secure=_secure(its)
         )
 
 
-def _secure(lines: Sequence[str], is_cut: bool) -> Fact[bool]:
+def _secure(lines: Sequence[str]) -> Fact[bool]:
     """Read the flags out of one window's lines."""
     for at, line in enumerate(lines):
         if plain := _PLAIN_BITS.search(line):
@@ -136,16 +136,17 @@ def _secure(lines: Sequence[str], is_cut: bool) -> Fact[bool]:
             continue
         if bits:
             return known(bool(int(bits, 16) & _SECURE_BIT), line)
-        rest = lines[at + 1 : at + 4] if found.end() == len(line) else ()
+        rest = lines[at + 1 : at + _WRAPPED_LINES] if found.end() == len(line) else ()
         for more in rest:
-            # Long lists of flags may be wrapped: lines of names alone belong to them.
-            wrapped = _MORE_NAMES.fullmatch(more)
-            if wrapped is None:
+            # Long lists of flags may be wrapped, and a warning may stand between their lines.
+            if _KEY.search(more):
                 break
-            names += f" {wrapped['names']}"
+            if wrapped := _MORE_NAMES.fullmatch(more):
+                names += f" {wrapped['names']}"
         if _SECURE_NAME in names.split():
             return known(True, line)
-        if is_cut and at + 1 + len(rest) >= len(lines):
-            return Unknown(reason="the flags of the window are cut off")
+        if not any(map(_KEY.search, lines[at + 1 :])):
+            # Much is printed below the flags of a window: here the text was cut.
+            return Unknown(reason="the flags of the window may be cut off")
         return known(False, line)
     return Unknown(reason="no flags of the window are printed")

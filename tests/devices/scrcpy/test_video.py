@@ -9,12 +9,13 @@ import pytest
 from PIL import Image
 
 from agent.devices.adb_device import AdbDevice
+from agent.devices.facts.fact import Fact, Unknown
 from agent.devices.frames.feed import FrameFeed
 from agent.devices.scrcpy import link, server_file, stream_fit, video_watch
 from agent.devices.scrcpy.decoding.decoder import MOST_SCALERS, Decoder
 from agent.devices.scrcpy.packets import VideoPacket
 from agent.devices.scrcpy.video import VideoFrames
-from agent.errors import DeviceTimeoutError
+from agent.errors import DeviceError, DeviceTimeoutError
 from agent.records import FrameSource, FrameStatus, LiveFrame
 from tests.devices.scrcpy.conftest import BOUND_S, Bench
 from virtual_phone.scrcpy import server
@@ -158,6 +159,35 @@ async def test_captures_say_secure_as_well(bench: Bench) -> None:
     frames = feed.read(width_px=90, height_px=200, max_hz=30)
     frame = await first(frames, status=FrameStatus.SECURE)
     assert frame.source is FrameSource.CAPTURE
+    await feed.close()
+
+
+async def does_not_say(device: AdbDevice) -> Fact[bool]:
+    return Unknown(reason="no flags of the window are printed")
+
+
+async def cannot_be_asked(device: AdbDevice) -> Fact[bool]:
+    raise DeviceError("The phone hangs.")
+
+
+@pytest.mark.parametrize("is_secure", [does_not_say, cannot_be_asked])
+@pytest.mark.parametrize("has_video", [True, False])
+async def test_a_black_picture_that_nobody_can_explain_is_not_live(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, is_secure: object, has_video: bool
+) -> None:
+    monkeypatch.setattr(AdbDevice, "is_secure", is_secure)
+    feed = bench.feed()
+    if not has_video:
+        feed._video = None
+    frames = feed.read(width_px=90, height_px=200, max_hz=30)
+    source = FrameSource.SCRCPY if has_video else FrameSource.CAPTURE
+    await first(frames, source=source)
+    package = next(app.package for app in await bench.device.apps() if "wallet" in app.package)
+    await shell(bench.device, f"am start -n {package}/.CardActivity")
+    frame = await first(frames, status=FrameStatus.UNKNOWN, source=source)
+    assert "unknown" in frame.detail
+    await shell(bench.device, "input keyevent 3")
+    assert (await first(frames, status=FrameStatus.STATIC, source=source)).detail == ""
     await feed.close()
 
 
