@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.errors import DeviceLostError, DeviceTimeoutError, ModelError, TreeUnavailableError
+from agent.errors import (
+    DeviceLostError,
+    DeviceTimeoutError,
+    InputRefusedError,
+    ModelError,
+    TreeUnavailableError,
+)
 from agent.loop.task_context import Limits, Steering
 from agent.models.model import ModelReply
 from agent.protocol import (
@@ -139,6 +145,20 @@ async def test_a_bad_call_is_a_failed_result_and_the_work_goes_on(reply: object,
     assert finished.outcome is ActionOutcome.FAILED
     assert said in finished.text
     assert said in texts(model)[-2]
+
+
+async def test_a_phone_that_refuses_touches_is_told_with_what_its_owner_can_do() -> None:
+    counter = Counter()
+    remedy = 'On the phone, switch on "USB debugging (Security settings)".'
+    counter.phone.failures["tap"] = [InputRefusedError("paper refuses touches.", remedy)]
+    context = await run(scripted(says("click_element", element=1), DONE), counter)
+    finished = context.of(ToolCallFinished)[0]
+    assert isinstance(finished, ToolCallFinished)
+    assert finished.outcome is ActionOutcome.FAILED
+    assert finished.text == (
+        "FAILED: paper refuses touches. No tap and no key works on it until its owner acts. "
+        f"{remedy}"
+    )
 
 
 async def test_a_time_out_leaves_the_outcome_unknown_and_looks_again() -> None:

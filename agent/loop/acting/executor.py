@@ -12,7 +12,13 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from agent.devices.protocols import Device
-from agent.errors import DeviceError, DeviceLostError, DeviceTimeoutError, TreeUnavailableError
+from agent.errors import (
+    DeviceError,
+    DeviceLostError,
+    DeviceTimeoutError,
+    InputRefusedError,
+    TreeUnavailableError,
+)
 from agent.loop.acting.guard import Guard
 from agent.loop.observe import Observer, Seconds, Sleep, TimedObservation
 from agent.loop.screen import verify
@@ -147,6 +153,8 @@ class Executor:
             )
         except DeviceError as error:
             text = verify.failed(self._error_text(error))
+            if isinstance(error, InputRefusedError):
+                text = verify.refused_by_phone(self._error_text(error), error.remedy)
             return ActionResult(
                 ActionOutcome.FAILED, text, act_ms=self._since(began), idle_ms=idle_ms
             )

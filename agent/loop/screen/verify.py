@@ -49,6 +49,12 @@ def failed(reason: str) -> str:
     return f"FAILED: {reason.rstrip('.')}. Try a different approach."
 
 
+def refused_by_phone(reason: str, remedy: str) -> str:
+    """Return the failure of a phone that takes no input, with what only its owner can do."""
+    said = f"FAILED: {reason.rstrip('.')}."
+    return f"{said} No tap and no key works on it until its owner acts. {remedy}"
+
+
 def malformed(reason: str) -> str:
     """Return the refusal of a call that cannot be used as it was written."""
     return f"FAILED: {sentence(reason)} Correct the call and write it again."
