@@ -3,7 +3,8 @@
 Messaging apps put what the owner of the phone wrote at the right edge and what others wrote at the
 left one; the tree says nothing of it. Hints only. Invariant: a side is named only where the screen
 has a field to write into, the message reaches one edge of the column and not the other, and the
-sides do not share their rows, as the labels and values of a form do.
+sides do not share their rows, as the labels and values of a form do. A field is known by its name,
+or in any language by where it stands; then both sides must be there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,12 +21,15 @@ _LEFT_EDGE, _RIGHT_EDGE = 0.07, 0.93
 """Where a column of messages begins and ends at the latest, as shares of the width."""
 _SAME_EDGE = 0.02
 _APART = 0.05
+_FOOT = 0.5  # From here on down a field stands below what was written.
 _MESSAGE_KINDS = frozenset({"text", "btn"})
 
 
 def chat_sides(elements: Sequence[Element]) -> dict[int, str]:
     """Return `ME` or `THEM` by element number; empty when the screen is no conversation."""
     field = message_field(elements)
+    is_sure = field is not None
+    field = field or _bar_field(elements)
     if field is None:
         return {}
     messages = [element for element in elements if _may_be_message(element, field)]
@@ -40,12 +44,31 @@ def chat_sides(elements: Sequence[Element]) -> dict[int, str]:
             sides[element.number] = THEM
         elif from_right <= _SAME_EDGE + (right - _RIGHT_EDGE) and from_left >= _APART:
             sides[element.number] = ME
-    return {} if _is_table(sides, messages) else sides
+    if _is_table(sides, messages) or not (is_sure or len(set(sides.values())) == len(SIDES)):
+        return {}
+    return sides
 
 
 def message_field(elements: Sequence[Element]) -> Element | None:
     """Return the field that a message is written into; None where the screen has none."""
     return next((e for e in elements if takes_message(e) and e.bounds.center_y >= 1 / 3), None)
+
+
+def _bar_field(elements: Sequence[Element]) -> Element | None:
+    """Return the one field of a screen where it stands at the foot, beside what may send.
+
+    Whatever language its name is in; whether people write to each other there is told by the sides.
+    """
+    fields = [element for element in elements if element.editable]
+    if len(fields) != 1 or fields[0].bounds.center_y < _FOOT or is_search(fields[0]):
+        return None
+    box = fields[0].bounds
+    has_button = any(
+        element.clickable and box.top <= element.bounds.center_y <= box.bottom
+        for element in elements
+        if element is not fields[0]
+    )
+    return fields[0] if has_button else None
 
 
 def sends(element: Element) -> bool:

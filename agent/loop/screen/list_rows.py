@@ -82,8 +82,8 @@ def read_rows(nodes: Sequence[UiNode]) -> Rows:
         if node.selected:
             rows.selected.add(owner)
         if is_editable(nodes[owner]):
-            if node.text and _is_nameless_field(nodes[owner]):
-                rows.placeholders.setdefault(owner, node.text)
+            if node.text and owner not in rows.placeholders and _is_nameless_field(nodes[owner]):
+                rows.placeholders[owner] = node.text
                 rows.absorbed[at] = True
         elif node.checkable:
             toggles.setdefault(owner, []).append(at)
@@ -106,13 +106,19 @@ def _settle_row(
 ) -> None:
     node, bounds = nodes[owner], nodes[owner].bounds
     is_high = bounds.bottom - bounds.top > _MAX_ROW_HEIGHT
+    own = f"{node.text} {node.description}"
+    if not is_usable(node) and has_words(node):
+        for at in texts:
+            said = own_parts(nodes[at])
+            rows.absorbed[at] = not is_high and all(contains(own, part) for part in said)
+        return
     # A card of any height with one text in it, and nothing to press, is what the text says.
     is_card = len(texts) == 1 and not toggles and not rows.holds_elements[owner]
     if len(texts) > _MAX_PARTS or (is_high and not is_card) or len(toggles) > 1:
         if texts:
             rows.holds_elements[owner] = True
         return
-    if not node.clickable and rows.holds_elements[owner]:
+    if not is_usable(node) and rows.holds_elements[owner]:
         return
     if texts and not has_words(node):
         rows.parts[owner] = [part for at in texts for part in own_parts(nodes[at])]
@@ -120,7 +126,6 @@ def _settle_row(
             rows.absorbed[at] = True
     elif texts:
         # A day of a calendar or a tab says its name twice: once to be read, once to be heard.
-        own = f"{node.text} {node.description}"
         for at in texts:
             said = own_parts(nodes[at])
             rows.absorbed[at] = all(contains(own, part) for part in said)
@@ -135,14 +140,16 @@ def _settle_row(
 
 def _owner(parent: int, above: UiNode, owners: Sequence[int]) -> int:
     """Return the row that the children of a node belong to."""
-    if above.clickable and not above.scrollable:
+    pressed = above.clickable or above.long_clickable
+    if pressed and not above.scrollable:
         return parent
     if is_usable(above) or (above.focused and above.focusable and not above.scrollable):
         high = above.bounds.bottom - above.bounds.top
-        is_row = above.clickable and high <= _MAX_SCROLLING_HEIGHT
+        is_row = pressed and high <= _MAX_SCROLLING_HEIGHT
         is_row = is_row or is_editable(above) or (above.focused and high <= _MAX_ROW_HEIGHT)
         return parent if is_row else -1
-    return owners[parent]
+    # A group that is described as a whole repeats what stands in it.
+    return parent if owners[parent] < 0 and above.description else owners[parent]
 
 
 def is_usable(node: UiNode) -> bool:

@@ -14,9 +14,9 @@ from agent.safety.words import has_phrase, words
 
 _MAX_OWN_CHARS = 300
 _LEAST_OF_WORD = 3  # A word of fewer letters abbreviates none.
-_DIGIT = re.compile(r"\d")
-_MOST_LETTERS = 3
-"""So many letters beside digits are a unit, such as the K of 2.9K, and no name."""
+_LONGEST_NUMBER = 40
+# A few letters after a number are its unit, such as the K of 2.9K, and no name.
+_NUMBER = re.compile(r"\W*\d[\d\W]*[^\W\d_]{0,3}\W*")
 
 
 def has_words(node: UiNode) -> bool:
@@ -76,6 +76,7 @@ def joined(parts: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def names_nothing(label: str) -> bool:
-    """Return whether a label is a mere number or sign, which does not say what a press does."""
-    letters = sum(map(str.isalpha, label[: 4 * _MAX_OWN_CHARS]))
-    return letters == 0 or (letters <= _MOST_LETTERS and bool(_DIGIT.search(label)))
+    """Return whether a label is mere numbers or signs, which do not say what a press does."""
+    if not any(map(str.isalpha, label)):
+        return True
+    return len(label) <= _LONGEST_NUMBER and all(map(_NUMBER.fullmatch, label.split(" | ")))

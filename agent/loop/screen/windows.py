@@ -17,6 +17,7 @@ STATUS_BAR = "status-bar"
 SYSTEM_UI = "com.android.systemui"
 _KEYBOARD_WORDS = ("inputmethod", "keyboard")
 _THIN = 0.2  # A bar takes no more of the display than this, across it.
+_LONG = 0.8  # And no less than this along it: the panel of the volume is no bar.
 _EDGE = 0.005
 _MAX_APPS = 8
 # SystemUI's own ids (navigation_layout, nav_bar_back, home_handle; AOSP 9–16 and its makers).
@@ -45,14 +46,16 @@ def _without_bars(nodes: Sequence[UiNode]) -> Sequence[UiNode]:
     roots = [at for at, node in enumerate(nodes) if node.parent < 0 and node is not _NOTHING]
     system = [at for at in roots if nodes[at].package == SYSTEM_UI]
     bars = [at for at in system if _is_bar(nodes[at].bounds)]
-    if not bars or len(bars) == len(roots):
+    if not bars:
         return nodes
-    is_shade_open = len(bars) < len(system) and any(
-        not _is_bar(nodes[at].bounds) and _area(nodes[at].bounds) > 0 for at in system
+    ends = dict(zip(roots, [*roots[1:], len(nodes)], strict=True))
+    # An empty window of the shade is there, in some versions, while it is closed.
+    is_shade_open = any(
+        nodes[at].text for root in system if root not in bars for at in range(root, ends[root])
     )
     left = list(nodes)
     for at in bars:
-        end = next((root for root in roots if root > at), len(nodes))
+        end = ends[at]
         said = _empty_bar(left, at, end)
         if said and not is_shade_open:
             left[at] = UiNode(
@@ -91,9 +94,9 @@ def _empty_bar(nodes: list[UiNode], first: int, end: int) -> str:
 
 def _is_bar(box: Bounds) -> bool:
     width, height = box.right - box.left, box.bottom - box.top
-    if width >= height:
+    if width >= _LONG:
         return height <= _THIN and (box.top <= _EDGE or box.bottom >= 1 - _EDGE)
-    return width <= _THIN and (box.left <= _EDGE or box.right >= 1 - _EDGE)
+    return width <= _THIN and height >= _LONG and (box.left <= _EDGE or box.right >= 1 - _EDGE)
 
 
 def _area(box: Bounds) -> float:

@@ -8,7 +8,6 @@ uiautomator2's service gives it (AOSP 13–15), rows of Flutter that scroll and 
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from time import thread_time
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -140,7 +139,8 @@ def test_a_key_and_a_text_that_is_a_number_show_no_id() -> None:
     key = button("7", 0.5, resource_id="com.example:id/digit_7")
     assert shown(key) == ['[1] btn: "7"']
     assert shown(node("7", resource_id="com.example:id/score")) == ['[1] text: "7"']
-    assert "id=" not in shown(button("7 days", 0.5, resource_id="com.example:id/term"))[0]
+    for name in ("7 days", "Ada | 9:29", "余勇 | 9:29", "1 | 通讯录", "A4"):
+        assert "id=" not in shown(button(name, 0.5, resource_id="com.example:id/term"))[0]
 
 
 # -- names from the row, from below, from above
@@ -401,6 +401,40 @@ def test_a_keyboard_in_front_of_the_app_in_the_tree_leaves_its_rows_whole() -> N
     assert shown(*keys, row, title) == ['[1] btn: "Wi-Fi"']
 
 
+def test_where_only_bars_are_in_the_tree_nothing_of_others_is_shown() -> None:
+    assert shown(*phone_with_bars()) == [
+        '[1] status-bar: "10:10 | Chats notification, Почта, 微信通知, 1 more"'
+    ]
+
+
+def test_an_empty_window_of_the_shade_does_not_take_the_line_and_a_panel_is_no_bar() -> None:
+    shade = node(at=(0, 0, 1, 1), package=STATUS, class_name="a.FrameLayout")
+    volume = node(at=(0.82, 0.3, 1, 0.7), package=STATUS, class_name="a.FrameLayout")
+    ring = node("Ring", (0.85, 0.3, 0.95, 0.35), package=STATUS, parent=1, clickable=True)
+    lines = shown(*phone_with_bars(shade))
+    assert lines[0].startswith('[1] status-bar: "10:10')
+    assert '[1] btn: "Ring"' in shown(*phone_with_bars(shade, volume, ring))
+
+
+# -- rows that are only held, groups that repeat what is in them
+
+
+def test_a_row_that_only_a_long_press_moves_is_called_by_its_text() -> None:
+    row = node(at=(0.0, 0.3, 1.0, 0.36), long_clickable=True, class_name="a.LinearLayout")
+    assert shown(row, node("Draft", (0.1, 0.3, 0.5, 0.33), parent=0)) == ['[1] btn: "Draft"']
+
+
+def test_a_group_that_is_described_does_not_repeat_what_stands_in_it() -> None:
+    group = node(at=(0.0, 0.3, 1.0, 0.4), description="Balance 40 euros", class_name="a.View")
+    lines = shown(
+        group,
+        node("Balance", (0.1, 0.3, 0.5, 0.33), parent=0),
+        node("40", (0.1, 0.34, 0.5, 0.37), parent=0, description="40 euros"),
+        node("Hidden fees apply", (0.1, 0.38, 0.5, 0.4), parent=0),
+    )
+    assert lines == ['[1] text: "Balance 40 euros"', '  [2] text: "Hidden fees apply"']
+
+
 # -- any tree
 
 WORDS = ["Torch", "Wi-Fi", "Küche", "电灯", "فتح", "Licht im Flur"]
@@ -410,8 +444,8 @@ BOX = st.sampled_from(
 
 
 @st.composite
-def named_things(draw: st.DrawFn) -> tuple[str, list[tuple[str, str, str]]]:
-    """Draw a page of things that can be pressed; return its XML, and where each one's name is."""
+def named_things(draw: st.DrawFn) -> tuple[str, list[tuple[str, str]]]:
+    """Draw a page of things that can be pressed; return its XML, and how each one is named."""
     ways = draw(st.lists(BOX, min_size=1, max_size=9))
     parts, expected = [], []
     for at, way in enumerate(ways):
@@ -457,29 +491,42 @@ def named_things(draw: st.DrawFn) -> tuple[str, list[tuple[str, str, str]]]:
             case "number":
                 parts.append(f"<node {head}><node text='1.{at}K' bounds='{side}'/></node>")
                 name = f"1.{at}K" if checkable else f"id={ident}"
-        expected.append((way, name, ident))
-    body = "".join(parts)
-    return f'<hierarchy rotation="0"><node bounds="[0,0][1080,2400]">{body}</node></hierarchy>', [
-        *expected
-    ]
+        expected.append((way, name))
+    page = f'<node bounds="[0,0][1080,2400]">{"".join(parts)}</node>'
+    if draw(st.booleans()):
+        bar = _BAR.format(
+            who=draw(st.sampled_from(WORDS)), colon=draw(st.sampled_from([": ", "："]))
+        )
+        page = bar + page if draw(st.booleans()) else page + bar
+        expected.insert(0, ("bar", "9:41"))
+    return f'<hierarchy rotation="0">{page}</hierarchy>', expected
+
+
+_BAR = (
+    "<node package='com.android.systemui' bounds='[0,0][1080,142]'>"
+    "<node package='com.android.systemui' resource-id='com.android.systemui:id/clock' text='9:41' "
+    "bounds='[42,0][140,142]'/><node package='com.android.systemui' bounds='[150,0][300,142]' "
+    "resource-id='com.android.systemui:id/notificationIcons'>"
+    "<node package='com.android.systemui' bounds='[150,0][200,142]' "
+    "content-desc='{who}{colon}OF OTHERS'/></node></node>"
+)
 
 
 @settings(deadline=None)
 @given(named_things())
-def test_whatever_names_a_thing_is_in_its_line(
-    made: tuple[str, Sequence[tuple[str, str, str]]],
-) -> None:
+def test_whatever_names_a_thing_is_in_its_line(made: tuple[str, list[tuple[str, str]]]) -> None:
     xml, expected = made
     lines = shown(*parse_tree(xml.encode(), (1080, 2400)))
     assert len(lines) == len(expected)
-    for line, (way, name, _) in zip(lines, expected, strict=True):
+    for line, (way, name) in zip(lines, expected, strict=True):
         assert name in line
+        assert "OF OTHERS" not in line
         assert not any(unicodedata.category(c) == "Co" for c in line)
         if way == "hint":
             assert " = " not in line
-        else:
-            assert " text:" not in line
-            assert " scrollable:" not in line
+        assert (" status-bar:" in line) == (way == "bar")
+        assert " text:" not in line
+        assert " scrollable:" not in line
 
 
 def test_a_screen_full_of_nameless_things_is_named_in_linear_time() -> None:

@@ -86,6 +86,15 @@ def test_messages_beside_a_face_are_theirs_too() -> None:
     assert found.get("Hi") != ME
 
 
+def test_a_chat_in_any_language_has_sides_where_both_of_them_wrote() -> None:
+    send = node("送信", (0.9, 0.9, 0.98, 0.95), clickable=True)
+    both = (message("元気？", 0.04, 0.3, 0.2), message("はい", 0.7, 0.96, 0.3))
+    assert sides(*both, field("メッセージ", 0.9), send) == {"元気？": THEM, "はい": ME}
+    assert sides(both[0], field("メッセージ", 0.9), send) == {}
+    assert sides(*both, field("メッセージ", 0.9)) == {}
+    assert sides(*both, field("検索", 0.1), send) == {}
+
+
 def test_a_form_and_a_search_page_have_no_sides() -> None:
     texts = (message("Left", 0.04, 0.3, 0.2), message("Right", 0.7, 0.96, 0.3))
     assert sides(*texts, field("Last name", 0.9)) == {}
