@@ -63,8 +63,8 @@ def _name_fields(nodes: Sequence[UiNode], rows: Rows) -> None:
     texts = [at for at, node in enumerate(nodes) if _is_caption(node)]
     found = _matched(nameless[:_MAX_FIELDS], texts[:_MAX_TEXTS], nodes, rows, fields)
     for field, text in found.items():
+        # The text stays: it may be the title of a dialog besides.
         rows.placeholders[field] = nodes[text].text
-        rows.absorbed[text] = True
 
 
 def _matched(

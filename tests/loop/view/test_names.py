@@ -212,7 +212,7 @@ def test_a_field_is_called_by_a_far_caption_and_not_by_the_pages_title() -> None
     assert shown(page, bar, inner, title, street)[-1] == '[2] INPUT: "unlabeled" (center)'
     caption = node("Street", (0.1, 0.2, 0.3, 0.22), parent=0)
     lower = field("", 0.28, parent=0)
-    assert shown(page, bar, inner, title, caption, lower)[-1] == '[2] INPUT: "Street"'
+    assert shown(page, bar, inner, title, caption, lower)[-1] == '[3] INPUT: "Street"'
 
 
 def test_a_remark_below_a_wide_field_is_not_its_name() -> None:
@@ -237,7 +237,7 @@ def test_a_hint_is_a_fields_name_and_never_what_it_holds(made: UiNode, line: str
 
 def test_a_caption_that_a_field_repeats_is_not_what_it_holds() -> None:
     lines = shown(node("Street", (0.1, 0.36, 0.4, 0.38)), field("", 0.4, "Street"))
-    assert lines == ['[1] INPUT: "Street"']
+    assert lines == ['[1] text: "Street"', '[2] INPUT: "Street"']
 
 
 def test_a_text_deep_in_a_drawn_field_is_its_name() -> None:
