@@ -240,7 +240,8 @@ def _name_icons(icons: Sequence[int], nodes: Sequence[UiNode], rows: Rows) -> No
             found = {group[0]: below[0]}
         for at, text in found.items():
             rows.borrowed[at] = nodes[text].text
-            rows.absorbed[text] = True
+            # A text below one icon alone may be a title besides.
+            rows.absorbed[text] = len(found) > 1
 
 
 def _from_icon(text: Bounds, icon: Bounds) -> float | None:

@@ -20,12 +20,12 @@ AT_BOTTOM = "cut off at the bottom: scroll down"
 
 def cut_off(elements: Sequence[Element]) -> dict[int, str]:
     """Return what to say of each row that is cut off, by its number."""
-    lists = {element.number: element for element in elements if element.scrollable}
+    lists = {element.number: element for element in elements if element.kind == "scrollable"}
     whole: dict[tuple[int, str], list[float]] = {}
     at_edge: list[tuple[Element, str]] = []
     for element in elements:
         around = lists.get(element.parent)
-        if around is None or element.kind == "text" or element.scrollable:
+        if around is None or element.kind in ("text", "scrollable"):
             continue
         at_top = element.bounds.top <= around.bounds.top + _TOUCHES
         at_bottom = element.bounds.bottom >= around.bounds.bottom - _TOUCHES

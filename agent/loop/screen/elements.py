@@ -263,7 +263,9 @@ def _kind(
         return kind
     if toggle is not None or node.checkable:
         return "checkbox"
-    if not (node.clickable or node.long_clickable):
+    # A button that is off can be pressed no more in some apps, and is a button all the same.
+    is_off = not node.enabled and shape.endswith("Button")
+    if not (node.clickable or node.long_clickable or is_off):
         return "text"
     if kind == "tab":
         return kind

@@ -319,7 +319,7 @@ def states_of(element: Element) -> list[str]:
     states = []
     if element.checkable:
         states.append("[CHECKED]" if element.checked else "[UNCHECKED]")
-    if not element.enabled and (element.clickable or element.editable or element.checkable):
+    if not element.enabled and (element.kind != "text" or element.clickable):
         states.append("[DISABLED]")
     if element.selected or (element.kind == "tab" and element.checked):
         states.append("[SELECTED]")

@@ -20,6 +20,8 @@ _THIN = 0.2  # A bar takes no more of the display than this, across it.
 _LONG = 0.8  # And no less than this along it: the panel of the volume is no bar.
 _EDGE = 0.005
 _MAX_APPS = 8
+_KEYBOARD_TOP, _FOOT = 0.3, 0.08  # A keyboard begins no higher and ends this near the foot.
+_LEAST_KEYS = 12
 # SystemUI's own ids (navigation_layout, nav_bar_back, home_handle; AOSP 9–16 and its makers).
 _NAVIGATION = frozenset(
     [
@@ -39,27 +41,52 @@ def on_screen(nodes: Sequence[UiNode]) -> Sequence[UiNode]:
     keyboards = {package for package in packages if any(w in package for w in _KEYBOARD_WORDS)}
     if keyboards and keyboards != packages:
         nodes = [_NOTHING if node.package in keyboards else node for node in nodes]
-    return _without_bars(nodes) if SYSTEM_UI in packages else nodes
+    is_alone = len(packages) == 1 and SYSTEM_UI not in packages
+    return nodes if is_alone else _without_bars(_without_keys(nodes))
+
+
+def _windows(nodes: Sequence[UiNode]) -> list[tuple[int, int]]:
+    """Return where each window begins and ends: its root is the first of its nodes."""
+    roots = [at for at, node in enumerate(nodes) if node.parent < 0 and node is not _NOTHING]
+    return list(zip(roots, [*roots[1:], len(nodes)], strict=True))
+
+
+def _without_keys(nodes: Sequence[UiNode]) -> Sequence[UiNode]:
+    """Empty the window of a keyboard whose package does not say so, as Samsung's does not."""
+    windows = _windows(nodes)
+    keys = [window for window in windows if _has_keys(nodes, *window)]
+    if not keys or len(keys) == len(windows):
+        return nodes
+    left = list(nodes)
+    for first, end in keys:
+        left[first:end] = [_NOTHING] * (end - first)
+    return left
+
+
+def _has_keys(nodes: Sequence[UiNode], first: int, end: int) -> bool:
+    box = nodes[first].bounds
+    if end - first < _LEAST_KEYS or box.bottom < 1 - _FOOT or box.top < _KEYBOARD_TOP:
+        return False
+    said = [node.text or node.description for node in nodes[first:end]]
+    letters = sum(len(text) == 1 and text.isalpha() for text in said)
+    return letters >= _LEAST_KEYS and 2 * letters > sum(map(bool, said))
 
 
 def _without_bars(nodes: Sequence[UiNode]) -> Sequence[UiNode]:
-    roots = [at for at, node in enumerate(nodes) if node.parent < 0 and node is not _NOTHING]
-    system = [at for at in roots if nodes[at].package == SYSTEM_UI]
-    bars = [at for at in system if _is_bar(nodes[at].bounds)]
+    system = [window for window in _windows(nodes) if nodes[window[0]].package == SYSTEM_UI]
+    bars = [window for window in system if _is_bar(nodes[window[0]].bounds)]
     if not bars:
         return nodes
-    ends = dict(zip(roots, [*roots[1:], len(nodes)], strict=True))
     # An empty window of the shade is there, in some versions, while it is closed.
     is_shade_open = any(
-        nodes[at].text for root in system if root not in bars for at in range(root, ends[root])
+        node.text for first, end in system if (first, end) not in bars for node in nodes[first:end]
     )
     left = list(nodes)
-    for at in bars:
-        end = ends[at]
-        said = _empty_bar(left, at, end)
+    for first, end in bars:
+        said = _empty_bar(left, first, end)
         if said and not is_shade_open:
-            left[at] = UiNode(
-                text=said, class_name=STATUS_BAR, package=SYSTEM_UI, bounds=nodes[at].bounds
+            left[first] = UiNode(
+                text=said, class_name=STATUS_BAR, package=SYSTEM_UI, bounds=nodes[first].bounds
             )
     return left
 
@@ -83,8 +110,8 @@ def _empty_bar(nodes: list[UiNode], first: int, end: int) -> str:
                 apps[app[1]] = True
             else:
                 others += bool(node.description)
-        elif not time and _TIME.fullmatch(node.text):
-            time = node.text
+        elif not time and _TIME.fullmatch(node.text or node.description):
+            time = node.text or node.description
         nodes[at] = _NOTHING
     shown = ", ".join(list(apps)[:_MAX_APPS])
     others += max(len(apps) - _MAX_APPS, 0)

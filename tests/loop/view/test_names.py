@@ -304,6 +304,21 @@ def test_a_card_with_one_text_and_nothing_to_press_in_it_can_be_pressed() -> Non
     assert shown(card, hero) == ['[1] btn: "Tonight" [SELECTED]']
 
 
+def test_a_button_that_is_off_is_no_text() -> None:
+    off = node(description="Go back", class_name="android.widget.ImageButton", enabled=False)
+    assert shown(off) == ['[1] icon-btn: "Go back" [DISABLED]']
+    assert shown(node("Go back", enabled=False)) == ['[1] text: "Go back"']
+
+
+def test_a_title_below_one_icon_stays_a_text() -> None:
+    page = node(at=(0.0, 0.0, 1.0, 1.0), class_name="a.View")
+    logo = node(at=(0.4, 0.3, 0.6, 0.4), parent=0, clickable=True, class_name="a.ImageView")
+    assert shown(page, logo, node("Welcome", (0.3, 0.41, 0.7, 0.45), parent=0)) == [
+        '[1] icon-btn: "Welcome"',
+        '[2] text: "Welcome"',
+    ]
+
+
 # -- bars
 
 STATUS = "com.android.systemui"
@@ -414,6 +429,24 @@ def test_an_empty_window_of_the_shade_does_not_take_the_line_and_a_panel_is_no_b
     lines = shown(*phone_with_bars(shade))
     assert lines[0].startswith('[1] status-bar: "10:10')
     assert '[1] btn: "Ring"' in shown(*phone_with_bars(shade, volume, ring))
+
+
+def test_a_keyboard_is_known_by_its_keys_too_and_an_apps_own_keys_stay() -> None:
+    board = node(
+        at=(0, 0.6, 1, 0.95), package="com.samsung.android.honeyboard", class_name="a.View"
+    )
+    keys = [
+        node(
+            at=(n / 26, 0.65, (n + 1) / 26, 0.7),
+            package="com.samsung.android.honeyboard",
+            parent=0,
+            description=letter,
+        )
+        for n, letter in enumerate("abcdefghijklmnopqrstuvwxyz")
+    ]
+    assert shown(board, *keys, button("Go", 0.3)) == ['[1] btn: "Go"']
+    own = [msgspec.structs.replace(key, package=APP) for key in (board, *keys)]
+    assert len(shown(*own)) == len(keys)
 
 
 # -- rows that are only held, groups that repeat what is in them
