@@ -22,6 +22,8 @@ _FORBIDDEN = re.compile(
     r"\ud800-\udfff\U000e0001\U000e0020-\U000e007f]"
 )
 _FLAG_TAGS = re.compile(r"\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
+# Letters for private use, which icon fonts draw as icons, and the place of an image in a text.
+_GLYPHS = re.compile("[\ue000-\uf8ff\ufffc\U000f0000-\U000ffffd\U00100000-\U0010fffd]+")
 _SPACES = re.compile(r"\s+")
 _UNUSUAL_SPACES = re.compile(r"[^\S \n\t]")
 # The blocks of marks that stand on the letter before them. More than 30 on one are in no language:
@@ -117,6 +119,13 @@ def call_result_words(text: str) -> str:
     """
     said = _ADVICE.sub("", _RESULT_CODE.sub("", text))
     return _NEW_APP.sub(r"The app is now \1.", _NEW_SCREEN.sub(r"The page is now \1.", said))
+
+
+def without_glyphs(text: str) -> str:
+    """Return a text without the glyphs of icon fonts and the places of images in it."""
+    if text.isascii() or not _GLYPHS.search(text):
+        return text
+    return _GLYPHS.sub("", text).strip()
 
 
 def one_line(text: str, limit: int = 200) -> str:

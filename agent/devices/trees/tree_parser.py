@@ -16,6 +16,7 @@ from xml.parsers import expat
 
 from agent.errors import TreeUnavailableError
 from agent.records import Bounds, UiNode
+from agent.text import without_glyphs
 
 XML_LIMIT_BYTES = 24 * 1024 * 1024
 NODE_LIMIT = 20_000
@@ -26,8 +27,6 @@ _NUMBER = re.compile(r"&#(?:x([0-9A-Fa-f]{1,8})|(\d{1,10}));")
 # What XML 1.0 forbids; Android writes some of it all the same.
 _INVALID = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _REPLACEMENT = "\ufffd"
-# Letters for private use, which icon fonts draw as icons, and the place of an image in a text.
-_GLYPHS = re.compile("[\ue000-\uf8ff\ufffc\U000f0000-\U000ffffd\U00100000-\U0010fffd]+")
 _NOWHERE = Bounds(left=0.0, top=0.0, right=0.0, bottom=0.0)
 
 
@@ -122,18 +121,18 @@ class _Reader:
 
     def _node(self, name: str, attributes: dict[str, str], parent: int) -> UiNode:
         get = attributes.get
-        text, hint = get("text", ""), _drawn(get("hint", "") or get("hint-text", ""))
+        text, hint = get("text", ""), without_glyphs(get("hint", "") or get("hint-text", ""))
         if not get("class", "").endswith("EditText"):
             # What a field holds is no name: every letter of it is compared with what was typed.
-            text = _drawn(text)
+            text = without_glyphs(text)
         if get("showing-hint") == "true":
             text, hint = "", hint or text
-        description = _drawn(get("content-desc", "") or get("tooltip-text", ""))
+        description = without_glyphs(get("content-desc", "") or get("tooltip-text", ""))
         checkable = get("checkable") == "true"
         state = get("state-description")
         if state and not checkable:
             # What can be checked says so; any other state is said beside the name.
-            state = _drawn(state)
+            state = without_glyphs(state)
             if not description:
                 description = state
             elif text:
@@ -177,13 +176,6 @@ class _Reader:
             right=_share(max(left, right), self._width),
             bottom=_share(max(top, bottom), self._height),
         )
-
-
-def _drawn(text: str) -> str:
-    """Return a text without the glyphs of icon fonts, which name nothing."""
-    if text.isascii() or not _GLYPHS.search(text):
-        return text
-    return _GLYPHS.sub("", text).strip()
 
 
 def _share(edge_px: int, length_px: int) -> float:

@@ -21,7 +21,7 @@ from agent.records import Bounds, Element, UiNode
 from agent.safety.redacting.redaction import hidden_as_written
 from agent.safety.redacting.secrets import is_secret_field
 from agent.safety.words import as_drawn
-from agent.text import one_line
+from agent.text import one_line, without_glyphs
 
 LABEL_CHARS = 120
 NEW_LABEL_CHARS = 40
@@ -221,7 +221,7 @@ def _field_name_and_value(
     if is_secret_field(replace(node, hint=named)):
         return _tidy(named, redact) or "password", ""
     value = _held(node.text, redact)
-    shown = value.strip()
+    shown = without_glyphs(value).strip()
     if shown and any(shown == _tidy(text, redact) for text in (hint, description, caption)):
         return _tidy(named or node.text, redact), ""
     return _tidy(named, redact), value

@@ -19,7 +19,7 @@ from agent.loop.screen.names import names_nothing
 from agent.loop.screen.screen_kind import is_navigation, layout_of, writes_message
 from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Element, Foreground
-from agent.text import on_one_line
+from agent.text import on_one_line, without_glyphs
 
 MAX_OTHERS = 30
 _COLLAPSED = 8
@@ -286,8 +286,9 @@ def element_line(
     parts = [f'[{element.number}] {element.kind}: "{_quoted(text or element.label)}"']
     if place:
         parts.append(f" ({place})")
-    if element.value:
-        parts.append(f' = "{_quoted(on_one_line(element.value, MAX_VALUE_CHARS))}"')
+    value = without_glyphs(element.value)
+    if value:
+        parts.append(f' = "{_quoted(on_one_line(value, MAX_VALUE_CHARS))}"')
     if element.length:
         parts.append(f" = {element.length} hidden characters")
     name = _id_name(element)

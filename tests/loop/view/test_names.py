@@ -235,6 +235,12 @@ def test_a_hint_is_a_fields_name_and_never_what_it_holds(made: UiNode, line: str
     assert written == line if line.startswith("[") else line in written
 
 
+def test_the_icon_of_a_field_is_neither_its_name_nor_what_it_shows() -> None:
+    assert shown(field("Search", 0.4, f"{GLYPH} Search")) == ['[1] INPUT: "Search"']
+    assert shown(field("Search", 0.4, f"{GLYPH} cats")) == ['[1] INPUT: "Search" = "cats"']
+    assert elements(field("Note", 0.4, f"a{GLYPH}b"))[0].value == f"a{GLYPH}b"
+
+
 def test_a_caption_that_a_field_repeats_is_not_what_it_holds() -> None:
     lines = shown(node("Street", (0.1, 0.36, 0.4, 0.38)), field("", 0.4, "Street"))
     assert lines == ['[1] text: "Street"', '[2] INPUT: "Street"']
