@@ -41,14 +41,17 @@ def on_screen(nodes: Sequence[UiNode]) -> Sequence[UiNode]:
     keyboards = {package for package in packages if any(w in package for w in _KEYBOARD_WORDS)}
     if keyboards and keyboards != packages:
         nodes = [_NOTHING if node.package in keyboards else node for node in nodes]
-    is_alone = len(packages) == 1 and SYSTEM_UI not in packages
-    return nodes if is_alone else _without_bars(_without_keys(nodes))
+    if len(packages) < 2 and SYSTEM_UI not in packages:
+        return nodes
+    return _without_bars(_without_keys(nodes))
 
 
 def _windows(nodes: Sequence[UiNode]) -> list[tuple[int, int]]:
     """Return where each window begins and ends: its root is the first of its nodes."""
-    roots = [at for at, node in enumerate(nodes) if node.parent < 0 and node is not _NOTHING]
-    return list(zip(roots, [*roots[1:], len(nodes)], strict=True))
+    roots = [
+        at for at, node in enumerate(nodes) if not 0 <= node.parent < at and node is not _NOTHING
+    ]
+    return list(zip(roots, (*roots[1:], len(nodes)), strict=False))
 
 
 def _without_keys(nodes: Sequence[UiNode]) -> Sequence[UiNode]:
