@@ -38,11 +38,13 @@ test: lint ## Lint, types, and every test that is not slow (ARGS for pytest)
 test-all: override ARGS += -m "slow or not slow"
 test-all: test ## As test, with the slow ones: kills, mounts, browsers, random bursts
 
-fuzz: $(READY) ## Throw random packets at a virtual phone and live random sessions for SECONDS (SEED=N repeats)
+fuzz: $(READY) ## Throw random packets at a virtual phone and bytes at the console, live random sessions, for SECONDS (SEED=N repeats)
 	@PYTHONPATH=virtual_phone/tests $(BIN)/python -m support.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) & \
 	packets=$$!; \
+	$(BIN)/python -m tests.console.terminal_input.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) & \
+	bytes=$$!; \
 	$(BIN)/python -m tests.sessions.lifecycle --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)); lives=$$?; \
-	wait $$packets && exit $$lives
+	wait $$packets && wait $$bytes && exit $$lives
 
 lint: $(READY) ## ruff
 	@$(BIN)/ruff check .

@@ -32,7 +32,7 @@ from console.keys.two_presses import TwoPresses
 from console.steps.stored_frames import StoredFrames
 from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
-from console.terminal_input.gated_driver import InputCut
+from console.terminal_input.gated_driver import TerminalNotice
 from widgets.base.fault_isolation import FaultIsolatedApp
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
         self._return_code = self._return_code or 1
         super().panic(*renderables)
 
-    def on_input_cut(self, event: InputCut) -> None:
+    def on_terminal_notice(self, event: TerminalNotice) -> None:
         self.say(event.text, tone="warning")
 
     def copy(self, text: str) -> None:

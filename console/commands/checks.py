@@ -221,5 +221,7 @@ def _terminal() -> Finding:
     elif size.columns < 60 or size.lines < 20:
         remedy = "Make it at least 60×20; 160×50 shows everything."
     colours = os.environ.get("COLORTERM") or "256 colours or fewer"
+    if not os.environ.get("COLORTERM") and name.startswith("xterm") and "256color" not in name:
+        colours = "16 colours by its name, so phones are shown as text; most are xterm-256color"
     detail = f"{name or 'no TERM'}, {size.columns}×{size.lines}, {colours}"
     return Finding(name="terminal", ok=not remedy, detail=detail, remedy=remedy)

@@ -16,6 +16,7 @@ COLOUR_REGISTERS = "\x1b[?1;1;0S"
 """XTSMGRAPHICS: how many colours a sixel image may have (xterm, ctlseqs)."""
 SIXEL_COLOURS = 216
 _SIXEL = "4"  # DA1's attribute of sixel graphics (DEC VT340).
+_NO_SIXEL = "Phones are drawn in cells on this terminal: {why} (ui.pictures)."
 _KITTY = re.compile(r"i=(?P<id>\d{1,10})(?:,[A-Za-z]=\d{1,10})*;(?P<said>[^;]{1,200})")
 
 
@@ -42,6 +43,15 @@ def may_ask(wanted: Pictures, environ: Mapping[str, str]) -> bool:
     return bool(term) and not term.startswith(("tmux", "screen", "linux", "dumb"))
 
 
+def why_not_asked(wanted: Pictures, environ: Mapping[str, str]) -> str:
+    """Return why images that the operator wants are not drawn; empty if cells were wanted."""
+    if wanted not in (Pictures.KITTY, Pictures.SIXEL):
+        return ""
+    within = "tmux" if "TMUX" in environ else "screen" if "STY" in environ else ""
+    where = f"within {within}" if within else "on this terminal, by its name in TERM"
+    return f"Phones are drawn in cells {where}; ui.pictures asks for {wanted}."
+
+
 class Graphics:
     """What a terminal said so far.
 
@@ -56,6 +66,8 @@ class Graphics:
         self.drawn_as = Pictures.CELLS
         self.asks_kitty = False
         """Whether kitty's question is due."""
+        self.refusal = ""
+        """Why the images that the operator wants are not drawn, once that is known."""
         self._registers = 0
         self._was_asked_kitty = False
 
@@ -79,8 +91,13 @@ class Graphics:
     def _hear_attributes(self, attributes: list[str]) -> None:
         if self.wanted is Pictures.SIXEL:
             # The first is the terminal's level, not an attribute.
-            if _SIXEL in attributes[1:] and self._registers >= SIXEL_COLOURS:
-                self.drawn_as = Pictures.SIXEL
+            if _SIXEL not in attributes[1:]:
+                self.refusal = _NO_SIXEL.format(why="it does not report that it draws sixel images")
+            elif self._registers < SIXEL_COLOURS:
+                few = f"it has {self._registers} of {SIXEL_COLOURS} colours for sixel images"
+                self.refusal = _NO_SIXEL.format(why=few)
+            else:
+                self.drawn_as, self.refusal = Pictures.SIXEL, ""
         elif not self._was_asked_kitty:
             self._was_asked_kitty = self.asks_kitty = True
 

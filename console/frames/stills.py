@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from textual.geometry import Region, Size
 
 from agent.records import FrameStatus, LiveFrame
-from console.frames.graphics import Graphics, Pictures, may_ask
+from agent.text import one_line
+from console.frames.graphics import Graphics, Pictures, may_ask, why_not_asked
 from console.frames.images import Images, KittyImages, Place, SixelImages
 from console.frames.output import backlog_of, is_suspended
 from console.terminal_input.byte_gate import ByteGate
+from console.terminal_input.gated_driver import TerminalNotice
 from widgets.cells import direct_route
 from widgets.pictures.crop import cropped, whole_px
 from widgets.pictures.frame_view import FrameView
@@ -76,6 +78,7 @@ class Stills:
         self._drawn_at_s = 0.0
         self._not_before_s = 0.0
         self._reading = False
+        self._said: set[str] = set()
 
     @property
     def is_shown(self) -> bool:
@@ -91,7 +94,10 @@ class Stills:
         if not isinstance(gate, ByteGate) or not getattr(driver, "input_tty", False):
             return
         # What is drawn past Textual needs a Textual that was tried.
-        if not direct_route.is_known_textual() or not may_ask(self._graphics.wanted, os.environ):
+        if not direct_route.is_known_textual():
+            return
+        if not may_ask(self._graphics.wanted, os.environ):
+            self._say(why_not_asked(self._graphics.wanted, os.environ))
             return
         loop = self._app._loop
         assert loop is not None
@@ -119,6 +125,23 @@ class Stills:
                 self.withdraw()
         if graphics.drawn_as is Pictures.SIXEL and self._images is None:
             self._images = SixelImages()
+        self._say(graphics.refusal or self._why_no_colours())
+
+    def _why_no_colours(self) -> str:
+        """Return why no picture is seen though the terminal draws images; empty if one is."""
+        has_few = self._app.console.color_system == "standard"
+        if self._graphics.drawn_as is Pictures.CELLS or not has_few:
+            return ""
+        term = one_line(os.environ.get("TERM", ""), 40)
+        return (
+            f"TERM={term} stands for a terminal of 16 colours, so phones are shown as text. This "
+            "terminal draws images: set TERM=xterm-256color or COLORTERM=truecolor."
+        )
+
+    def _say(self, text: str) -> None:
+        if text and text not in self._said:
+            self._said.add(text)
+            self._app.post_message(TerminalNotice(text))
 
     # --- drawing ----------
 
@@ -175,6 +198,9 @@ class Stills:
             _log.warning("A picture could not be handed to the terminal: %s", error)
             self._graphics.drawn_as = Pictures.CELLS
             return
+        if not images.lies_above:
+            # Konsole paints black what a sixel image leaves out.
+            text += view.marked_text(place.x, place.y)
         gate = getattr(driver, "gate", None)
         if isinstance(gate, ByteGate):
             gate.await_one()

@@ -19,6 +19,7 @@ from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
 
 from console.terminal.ascii_fallback import Ascii, has_unicode, own_locale
+from console.terminal.short_styles import in_short_styles, keeps_ten
 
 _LAST_WORDS_S = 1.0  # How long a console that ends waits for a terminal that takes nothing at all.
 _SLOWEST_S = 10.0
@@ -37,6 +38,7 @@ class _Lenient:
     def __init__(self, file: TextIO) -> None:
         self._file = file
         self._letters = None if has_unicode(own_locale()) else Ascii()
+        self._has_short_styles = keeps_ten(os.environ)
         self._descriptor: int | None = None
         self._is_open = False
         self._ends_s: float | None = None
@@ -49,6 +51,8 @@ class _Lenient:
             self._is_open = True
         if self._letters is not None and not text.isascii():
             text = text.translate(self._letters)
+        if self._has_short_styles:
+            text = in_short_styles(text)
         if self._descriptor is not None:
             self._put(self._descriptor, text.encode(self._file.encoding or "utf-8", "replace"))
             return len(text)

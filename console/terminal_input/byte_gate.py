@@ -19,7 +19,7 @@ from textual.message import Message
 from console.terminal_input.grammar import STRINGS, Grammar, Kind, Sequence
 from console.terminal_input.keys import character_key
 from console.terminal_input.late_rest import LateRest
-from console.terminal_input.meanings import Hear, Meanings, pasted_text
+from console.terminal_input.meanings import Hear, Meanings, pasted_text, rxvt_keys
 
 _log = logging.getLogger(__name__)
 ESCAPE_S = constants.ESCAPE_DELAY
@@ -64,11 +64,18 @@ class ByteGate:
         self._late = LateRest(self._meanings)
         self._fed_s = clock()
         self._awaited_until_s = 0.0
+        self.has_answered = False
+        """Whether the terminal answers at all."""
         self._logged: set[str] = set()
 
     def await_one(self) -> None:
         """Note that the terminal was just asked something."""
         self._awaited_until_s = self._clock() + AWAITED_S
+
+    @property
+    def is_awaiting(self) -> bool:
+        """Whether an answer may be under way."""
+        return self._clock() < self._awaited_until_s
 
     @property
     def waits_s(self) -> float | None:
@@ -107,7 +114,9 @@ class ByteGate:
             return [Paste(pasted_text(text))] if text else []
         if kind is Kind.ESCAPE:
             return [Key("escape", "\x1b")]
-        may_be_keys = kind is not Kind.CSI and self._clock() >= self._awaited_until_s
+        if keys := rxvt_keys(held):
+            return list(keys)
+        may_be_keys = kind is not Kind.CSI and not self.is_awaiting
         if may_be_keys and len(held) == _TWO_KEYS and held[:1] == b"\x1b":
             return [Key("escape", "\x1b"), character_key(chr(held[1]))]
         self._log_once(f"torn {kind}", "The rest of a sequence did not come: %r", held[:4])
@@ -122,6 +131,7 @@ class ByteGate:
         try:
             meaning = self._meanings.of(one)
             if meaning.heard is not None:
+                self.has_answered = True
                 self._hear(*meaning.heard)
         except Exception as error:
             # One sequence is lost, and not the terminal.

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import selectors
+from threading import Event
 from typing import Any, cast
 
 from textual.driver import Driver
@@ -25,11 +26,14 @@ _READ_BYTES = 4_096
 _LOGGED_BYTES = 200
 _NORMAL_MODES = "\x1b[?1l\x1b>\x1b[?1016l"
 """DECCKM, DECKPNM and the mouse in pixels: a program before us may have left them on."""
-_AT_THE_END = "\x1b[?1016l\x1b[?1006l"
+_AT_THE_END = "\x1b[?1004l\x1b[?1003l\x1b[?1000l\x1b[?1016l\x1b[?1006l"
+"""Focus and the mouse, first of all: they may report while the rest is changed back."""
+DA1 = "\x1b[c"  # What every terminal answers.
+_LAST_ANSWER_S = 0.3
 
 
-class InputCut(Message):
-    """The operator is to know that something was cut off."""
+class TerminalNotice(Message):
+    """The operator is to know something about the terminal."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -43,11 +47,14 @@ class _Gated(Driver):
         super().__init__(*args, **options)
         self.hear: Hear = lambda _kind, _text: None
         self.gate = ByteGate(
-            lambda kind, text: self.hear(kind, text),
+            self._hear,
             alts,
-            tell=lambda text: self._app_gets(InputCut(text)),
+            tell=lambda text: self._app_gets(TerminalNotice(text)),
             failed=self._report,
         )
+
+    def _hear(self, kind: str, text: str) -> None:
+        self.hear(kind, text)
 
     def _take(self, data: bytes) -> None:
         """Hand on what bytes mean; none of it raises."""
@@ -99,6 +106,8 @@ def _for_terminal(driver: type[Driver], alts: frozenset[str]) -> type[Driver]:
             """What is written before the terminal is given to another program."""
             self.times_left = 0
             """How often it was."""
+            self._is_quiet = Event()
+            """Set by an answer to DA1, which a terminal gives after all before it."""
 
         def start_application_mode(self) -> None:
             # Textual asks for the modes of the terminal.
@@ -123,6 +132,11 @@ def _for_terminal(driver: type[Driver], alts: frozenset[str]) -> type[Driver]:
                         # It has gone, or was closed: who looks after the terminal ends us.
                         self.exit_event.wait(_LOOK_S)
 
+        def _hear(self, kind: str, text: str) -> None:
+            if kind == "attributes":
+                self._is_quiet.set()
+            super()._hear(kind, text)
+
         def _read(self) -> bool:
             try:
                 data = os.read(self.fileno, _READ_BYTES)
@@ -136,6 +150,12 @@ def _for_terminal(driver: type[Driver], alts: frozenset[str]) -> type[Driver]:
             self.times_left += 1
             self.write(self.farewell + _AT_THE_END)
             self.farewell = ""
+            if self.gate.is_awaiting and self.gate.has_answered:
+                # What was asked a moment ago would be answered to the shell.
+                self._is_quiet.clear()
+                self.write(DA1)
+                self.flush()
+                self._is_quiet.wait(_LAST_ANSWER_S)
             super().stop_application_mode()  # type: ignore[safe-super]
             note_given_back(self.fileno)
 

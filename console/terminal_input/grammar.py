@@ -65,8 +65,6 @@ _TORN_CHARACTER = re.compile(
 )
 _CSI_REST = re.compile(rb"[\x20-\x3f]*(?P<final>[\x40-\x7e])?")
 """Parameters and intermediates, in whatever order: what is not known is read to its end."""
-_RXVT_KEY = re.compile(rb"\d{1,2}\$")
-"""Its keys with shift end with an intermediate (urxvt(7), KEY CODES)."""
 _SS3_REST = re.compile(rb"(?:\d(?:;\d{1,3})?)?[A-DFHP-S]|[EIMXa-dj-y]")
 """Function keys, arrows and the keypad; some terminals write the modifiers between."""
 _SS3_TORN = re.compile(rb"(?:\d(?:;\d{0,3})?)?\Z")
@@ -192,9 +190,6 @@ class Grammar:
         rest = _CSI_REST.match(data, begin, begin + MOST_CSI_BYTES)
         assert rest is not None
         end = rest.end()
-        if rxvt := _RXVT_KEY.match(data, begin):
-            found.append(Sequence(Kind.CSI, rxvt[0], data[at : rxvt.end()]))
-            return rxvt.end()
         if end - begin == MOST_CSI_BYTES:
             # The rest is read and not kept.
             found.append(Sequence(Kind.MALFORMED, data[begin:end], data[at:end], is_cut=True))

@@ -21,6 +21,7 @@ Hear = Callable[[str, str], None]
 
 _KEY_FINALS = frozenset("u~ABCDEFHPQS")
 """Of keys with modifiers. R is none: it reports the cursor (CPR), which F3 would look like."""
+_RXVT_KEY = re.compile(rb"\x1b\[\d{1,2}\$")
 _MODE = re.compile(r"\?(\d{1,5});(\d)\$y")
 _WINDOW = re.compile(
     r"48;(\d{1,5})(?::\d*)?;(\d{1,5})(?::\d*)?;(\d{1,6})(?::\d*)?;(\d{1,6})(?::\d*)?t"
@@ -76,6 +77,11 @@ def pasted_text(body: bytes) -> str:
     return _UNPASTED.sub("", body.decode("utf-8", "ignore"))
 
 
+def rxvt_keys(raw: bytes) -> tuple[events.Key, ...]:
+    """Return the key that ends with an intermediate, as rxvt's do with shift (urxvt(7))."""
+    return (_RXVT_KEY.fullmatch(raw) and listed_keys(raw.decode())) or ()
+
+
 class Meanings:
     """What the sequences of one terminal mean.
 
@@ -108,7 +114,7 @@ class Meanings:
             case Kind.OSC | Kind.DCS | Kind.APC | Kind.PM | Kind.SOS:
                 return _string(one)
             case Kind.MALFORMED:
-                return _UNKNOWN if one.raw else _NOTHING
+                return Meaning(keys) if (keys := rxvt_keys(one.raw)) else _UNKNOWN
 
     def knows(self, one: Sequence) -> bool:
         """Return whether a sequence is one that terminals send."""

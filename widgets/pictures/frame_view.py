@@ -169,6 +169,13 @@ class FrameView(FaultIsolated, LiveCells):
 
         return frame_marks.unmarked(self.drawn.cells.differs(self.blocks.cells(self._settled)))
 
+    def marked_text(self, x: int, y: int) -> str:
+        """Return the text that draws the cells over the picture, whose corner is at x, y."""
+        if self.drawn is None or self._settled is None:
+            return ""
+        marked = self.drawn.cells.differs(self.blocks.cells(self._settled))
+        return self.drawn.changes(marked, self.app.console, x=x, y=y)
+
     # --- hands ----------
 
     def on_mouse_down(self, event: MouseDown) -> None:

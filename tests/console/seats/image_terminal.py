@@ -29,7 +29,13 @@ class ImageTerminal:
     """
 
     def __init__(
-        self, columns: int, rows: int, *, attributes: str = "62;22", reads_memory: bool = True
+        self,
+        columns: int,
+        rows: int,
+        *,
+        attributes: str = "62;22",
+        reads_memory: bool = True,
+        paints_all: bool = False,
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
@@ -38,6 +44,8 @@ class ImageTerminal:
         self.images: dict[int, Picture] = {}
         self.places: dict[tuple[int, int], tuple[int, int, int, int, Picture]] = {}
         """By image and place: column, row, columns, rows and the pixels, scaled to them."""
+        self._paints_all = paints_all
+        """Whether what a sixel image leaves out is painted as well, as by Konsole."""
         self.sixel: dict[tuple[int, int], Picture] = {}
         """What is left of sixel images, by row and column; text wipes it out."""
         self.answers = b""
@@ -185,7 +193,7 @@ class ImageTerminal:
                     slice(column * CELL[0], (column + 1) * CELL[0]),
                 )
                 assert drawn[part].all() or not drawn[part].any()
-                if drawn[part].all():
+                if drawn[part].all() or self._paints_all:
                     self.sixel[top + row, left + column] = picture[part]
                     cell = self.screen.buffer[top + row][left + column]
                     # A cell of its own, so that one that is written anew can be told from it.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.frames.graphics import Graphics, Pictures, may_ask
+from console.frames.graphics import Graphics, Pictures, may_ask, why_not_asked
 from widgets.cells.frame_marks import unmarked
 
 ID = 31
@@ -48,6 +48,28 @@ def test_sixel_is_drawn_where_the_terminal_says_so_and_has_the_colours(
     for kind, said in answers:
         graphics.hear(kind, said)
     assert graphics.drawn_as is drawn_as
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ([("graphics", "1;0;16"), ("attributes", "62;4")], "16 of 216 colours"),
+        ([("attributes", "62;22")], "does not report"),
+        ([("graphics", "1;0;256"), ("attributes", "62;4")], ""),
+    ],
+)
+def test_why_no_sixel_is_drawn_is_said(answers: list[tuple[str, str]], why: str) -> None:
+    graphics = Graphics(Pictures.SIXEL, ID)
+    for kind, said in answers:
+        graphics.hear(kind, said)
+    assert why in graphics.refusal and bool(why) is bool(graphics.refusal)
+
+
+def test_why_nothing_is_asked_is_said_where_images_were_wanted() -> None:
+    within = {"TERM": "tmux-256color", "TMUX": "/tmp/tmux,1,0"}
+    assert "within tmux" in why_not_asked(Pictures.SIXEL, within)
+    assert "TERM" in why_not_asked(Pictures.KITTY, {"TERM": "linux"})
+    assert why_not_asked(Pictures.AUTO, within) == why_not_asked(Pictures.CELLS, within) == ""
 
 
 @settings(max_examples=100, deadline=None)

@@ -237,6 +237,19 @@ def test_a_resting_picture_is_near_the_picture_by_sixel_where_that_is_wanted(ope
     stage.until(lambda: stage.terminal.sixel.keys() == place_of(answer), "the image")
 
 
+def test_numbers_are_readable_where_a_terminal_paints_what_an_image_leaves_out(
+    opened: Open,
+) -> None:
+    stage = opened("sixel", ImageTerminal(COLUMNS, ROWS, attributes="62;4", paints_all=True))
+    answer = show(stage)
+    x, y, wide, high = answer["place"]
+    marked = {(y + int(0.55 * high), x + int(0.2 * wide))}
+    stage.do("e")
+    stage.until(lambda: stage.terminal.sixel.keys() == place_of(answer) - marked, "the number")
+    [(row, column)] = marked
+    assert stage.terminal.screen.buffer[row][column].data == "7"
+
+
 def test_an_overlay_has_no_part_of_a_sixel_image_beside_it(opened: Open) -> None:
     stage = opened("sixel", sixel_terminal())
     show(stage)

@@ -135,6 +135,11 @@ def test_a_lone_escape_is_a_key_after_a_moment() -> None:
     assert names(GateSeat(frozenset("A")).read(b"\x1bA\x1ba")) == ["alt+shift+a", "escape", "a"]
 
 
+def test_a_key_of_rxvt_that_ends_with_an_intermediate_is_one_after_a_moment() -> None:
+    assert names(GateSeat().read(b"\x1b[3$", gap_s=0.6)) == ["shift+delete"]
+    assert names(GateSeat().read(b"\x1b[3$", b"p", gap_s=0.2)) == []
+
+
 def test_esc_and_a_key_that_begins_a_string_are_two_keys_where_no_answer_is_awaited() -> None:
     for key in "OPX]_^":
         seat = GateSeat()
