@@ -20,7 +20,7 @@ _KNOWN_END = re.compile(
 """What ends in a transport's number is a device, whatever is said of its state."""
 _PADDING = re.compile(r"[ \t]{2,}|\t")
 _FIELDS = re.compile(r"\s*\S*(?:\s+\w+:.*)?")
-_NOT_ROWS = ("*", "List of devices", "adb server", "adb: ", "error: ")
+_NOT_ROWS = ("*", "List of ", "adb server", "adb: ", "error: ")
 _NO_SERIAL = "(no serial number)"  # How adb lists a device that gave none.
 _MOST_SPLITS = 8
 _LINE_LIMIT_CHARS = 2000

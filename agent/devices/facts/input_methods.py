@@ -20,7 +20,10 @@ INPUT_METHODS = (
     f"echo '@{_MARK} dump'; dumpsys input_method 2>&1 | grep -E 'mCurMethodId=|mSelectedMethodId='"
 )
 NONE_CHOSEN = ""
-_ID = re.compile(r"([A-Za-z]\w*(?:\.\w+)*/[\w.$]{1,200}):?", re.ASCII)
+_PARTS = ("enabled", "installed", "dump")
+_CUT_OFF = Unknown(reason="its answer was cut off")
+_ID = re.compile(r"([A-Za-z]\w*(?:\.\w+)*/[\w.$]{1,200}(?:;[\w.=;]{0,200})?):?", re.ASCII)
+"""A component, and behind a semicolon what some makers keep of a subtype."""
 _USER = re.compile(r"User #(\d{1,6}):")
 _IN_DUMP = re.compile(r"\bm(?:CurMethodId|SelectedMethodId)=(\S+)")
 _LINES = 2000
@@ -38,6 +41,9 @@ class InputMethods(Record, frozen=True, kw_only=True):
 def read_input_methods(text: str) -> InputMethods:
     """Read what INPUT_METHODS printed."""
     parts = re.split(rf"(?m)^@{_MARK} (\w+)\r*$", text)
+    if len(parts) < len(_PARTS) * 2 + 1:
+        # What was cut off may be a part of a name, or of a list.
+        return InputMethods(installed=_CUT_OFF, enabled=_CUT_OFF, chosen=_CUT_OFF)
     said = dict(zip(parts[1::2], parts[2::2], strict=True))
     return InputMethods(
         installed=read_method_ids(said.get("installed", "")),

@@ -45,7 +45,8 @@ class RawRecord:
     flags: str = ""  # Of the line below, which no app can write into.
     extras: dict[str, str] = field(default_factory=dict)
     redacted: bool = False  # Lengths stand where texts were.
-    broken: bool = False  # A text of it has no end.
+    broken: bool = False  # A text of it has no end, or its key cannot be read.
+    closed: bool = False  # Whether its texts were printed to their end.
 
 
 def lines_of(output: str) -> list[str]:
@@ -96,6 +97,7 @@ class _Scan:
                 break
             entry = _ENTRY.match(line)
             if entry is None:
+                one.closed = one.closed or (self._braced and line.strip() == "}")
                 self._at += 1
                 continue
             name, rest = entry[2], entry[3]
@@ -114,6 +116,8 @@ class _Scan:
                 self._read_value(len(entry[1]), name, rest)
                 continue
             self._at += 1
+        # What stands in no braces has no end but the next record.
+        one.closed = one.closed or (bool(one.extras) and not self._braced)
         self._settle_key(below)
         return one, self._at
 
@@ -135,8 +139,7 @@ class _Scan:
             at += 1
         if len(parts) > 1 and self._identify("\n".join(parts)):
             self._at = at
-        elif " key=" not in first and "\n" not in first and len(parts) == 1:
-            # Android 4 prints no key.
+        elif len(parts) == 1:
             self._one.tail = first
 
     def _identify(self, text: str) -> bool:
@@ -169,6 +172,9 @@ class _Scan:
         if not one.key:
             own = re.match(rf"-?\d+\|{re.escape(one.package)}\|-?\d+\|.*\|\d+", below)
             one.key = below if own else ""
+            # Android 4 prints no key, on one line.
+            is_old = ": Notification(" in one.line and " key=" not in one.line
+            one.broken = one.broken or not (one.key or is_old)
         elif one.tail.startswith("|"):
             # The key of a group's summary ends in that of the group.
             ends = one.tail.partition(": Notification(")[0].partition(" ")[0]
@@ -196,7 +202,7 @@ class _Scan:
                 closed = at
             at += 1
         self._at = at
-        if self._done:
+        if self._done or name == "tickerText":
             return
         if is_raw:
             found = (_ELEMENT.match(line) for line in lines[begun + 1 : at][:50])

@@ -85,6 +85,8 @@ def read_notifications(output: str, mark: str) -> Fact[Shade]:
     raw = list(records_of(dump[:_DUMP_LIMIT_CHARS]))
     heading = next((line for line in dump.split("\n", 200) if _HEADING in line), "")
     cut = _CUT_OFF.search(dump)
+    if raw and not raw[-1].closed and (cut is not None or is_long or not marked):
+        raw[-1].broken = True
     if not raw and (not heading or cut is not None):
         said = cut[0] if cut else one_line(dump, 200)
         return Unknown(reason=f"dumpsys notification answered: {said or 'nothing'}")
@@ -102,8 +104,9 @@ def _shade(raw: list[RawRecord], keys: tuple[str, ...], listing: str, *, cut_off
     for at, one in enumerate(confirmed):
         # Android 4 prints no keys: each record is then itself.
         claims.setdefault(one.key or f"{one.package}|{at}", []).append(one)
-    read = [its[0] for its in claims.values() if _is_one(its)]
-    contested = sum(not _is_one(its) and not _agrees(its) for its in claims.values())
+    agreed = [its for its in claims.values() if _is_one(its)]
+    read = [next((one for one in its if one.broken), its[0]) for its in agreed]
+    contested = len(claims) - len(agreed)
     broken = [one for one in read if one.broken]
     whole = [one for one in read if not one.broken]
     listed: Fact[int]

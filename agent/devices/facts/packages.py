@@ -27,6 +27,7 @@ _PACKAGE = re.compile(r"\s*package:(?:\S+=)?([\w.]{1,255})((?:\s+\w+:\S*)*)\s*",
 _CODE = re.compile(r"\bversionCode:(\d{1,18})\b")
 _FAILED = re.compile(r"\b(?:\w*Exception|Error|Failure|Failed transaction|Killed)\b")
 _COMPONENT = re.compile(r"\s*([A-Za-z][\w.]{0,255})/[\w.$]{1,255}\s*", re.ASCII)
+_COUNT = re.compile(r"^\s*(\d{1,6}) activit(?:y|ies) found:", re.MULTILINE)
 _NONE_FOUND = re.compile(r"^\s*No activit(?:y|ies) found", re.MULTILINE)
 _HEADING = re.compile(rf"^@{_MARK} (\w+)(?: (-?\d+))?\r*$", re.MULTILINE)
 
@@ -92,11 +93,14 @@ def read_launchable(text: str) -> Launchable:
     for body in answers:
         components = [found[1] for line in lines_of(body) if (found := _COMPONENT.fullmatch(line))]
         packages.update(components)
-        if not components and not _NONE_FOUND.search(body):
+        count = _COUNT.search(body)
+        if len(components) != (int(count[1]) if count else 0) or not (
+            count or _NONE_FOUND.search(body)
+        ):
             failures.append(first_words(body))
     parts = _parts(text)
     said: Fact[frozenset[str]]
-    if "end" not in parts or len(failures) == len(answers):
+    if "end" not in parts or failures or not answers:
         why = failures[0] if failures else "nothing"
         said = Unknown(reason=f"`cmd package query-activities` answered: {why}")
     else:
@@ -113,12 +117,15 @@ def _read_list(text: str) -> Fact[dict[str, str]]:
     body = parts["list"][0] if "list" in parts else text
     found: dict[str, str] = {}
     first = ""
-    for line in lines_of(body):
+    lines = lines_of(body)
+    for at, line in enumerate(lines):
         if match := _PACKAGE.fullmatch(line):
             found.setdefault(match[1], match[2])
             first = first or line
         elif _FAILED.search(line):
-            return Unknown(reason=f"`pm list packages` answered: {first_words(line)}")
+            # The exception itself may stand below the line that says that there was one.
+            why = next((one for one in lines[at : at + 4] if "Exception:" in one), line)
+            return Unknown(reason=f"`pm list packages` answered: {first_words(why)}")
     if "list" in parts and parts.get("end", ("", ""))[1] != "0":
         return Unknown(reason=f"`pm list packages` ended early: {first_words(body)}")
     if not found:

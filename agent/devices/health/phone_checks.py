@@ -17,15 +17,18 @@ from agent.devices.facts.battery import BATTERY, read_battery
 from agent.devices.facts.fact import Unknown
 from agent.devices.facts.input_methods import INPUT_METHODS, read_input_methods
 from agent.devices.facts.keyguard import KEYGUARD, KEYGUARD_OF_ACTIVITIES, read_keyguard
+from agent.devices.facts.packages import packages_command, read_packages, read_user
 from agent.devices.facts.power import POWER, read_awake
 from agent.devices.facts.storage import STORAGE, read_free_percent
 from agent.devices.facts.thermal import THERMAL, read_thermal
+from agent.devices.facts.users import USERS, read_users
 from agent.devices.facts.windows import WINDOWS, read_windows
 from agent.devices.health.admin import DeviceAdmin
 from agent.devices.health.findings import Repair, RepairableFinding, latency, unknown
 from agent.devices.health.scrcpy_checks import examine_touch, examine_video
 from agent.devices.health.screen_findings import dialogs_finding, lock_finding, screen_finding
 from agent.devices.health.state_findings import (
+    apps_finding,
     battery_finding,
     keyboard_finding,
     storage_finding,
@@ -36,6 +39,7 @@ from agent.devices.scrcpy.link import ScrcpyLink
 from agent.errors import DeviceError
 from agent.text import one_line
 
+_USERS_FOLLOW = "@switchboard-users"
 SKEW_S = 60
 SLOW_SHELL_MS, SLOW_CAPTURE_MS, SLOW_TREE_MS = 500, 3000, 5000
 _FINDING_TIMEOUT_S = 25.0
@@ -79,6 +83,7 @@ class Health:
             ("lock", self._lock),
             ("keyboard", self._keyboard),
             ("dialogs", self._dialogs),
+            ("apps", self._apps),
         )
         timed: tuple[tuple[str, Callable[[], Awaitable[RepairableFinding]]], ...] = (
             ("capture", self._capture),
@@ -217,6 +222,11 @@ class Health:
         if isinstance(keyguard, Unknown):
             keyguard = read_keyguard(f"{said}\n{await self._output(KEYGUARD_OF_ACTIVITIES)}")
         return lock_finding(keyguard)
+
+    async def _apps(self) -> RepairableFinding:
+        said = await self._output(f"{packages_command()}; echo '{_USERS_FOLLOW}'; {USERS}")
+        packages, _, users = said.partition(_USERS_FOLLOW)
+        return apps_finding(read_packages(packages), read_user(packages), read_users(users))
 
     async def _keyboard(self) -> RepairableFinding:
         return keyboard_finding(read_input_methods(await self._output(f"{INPUT_METHODS}; true")))

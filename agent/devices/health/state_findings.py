@@ -11,6 +11,7 @@ from agent.devices.facts.battery import Battery
 from agent.devices.facts.fact import Fact, Known, Unknown
 from agent.devices.facts.input_methods import NONE_CHOSEN, InputMethods
 from agent.devices.facts.thermal import NO_SUCH_SERVICE, STATUSES, Thermal
+from agent.devices.facts.users import PhoneUser
 from agent.devices.health.findings import Repair, RepairableFinding, unknown
 from agent.text import one_line
 
@@ -20,6 +21,7 @@ HOT_STATUS = 3
 """Android's THERMAL_STATUS_SEVERE; from it on, apps are slowed down."""
 _ILL = frozenset({"overheated", "dead", "over voltage", "failed", "cold"})
 _SHOWN = {"ac": "the mains", "usb": "USB", "wireless": "a wireless charger", "dock": "a dock"}
+_NAMED_USERS = 5
 _SWITCHBOARD_KEYBOARD = re.compile(r"adbkeyboard|adbime|switchboard", re.I)
 
 
@@ -116,7 +118,7 @@ def keyboard_finding(methods: InputMethods) -> RepairableFinding:
         remedy, detail = "Give the phone its own keyboard back.", "none is chosen"
     elif _SWITCHBOARD_KEYBOARD.search(chosen):
         remedy = "Give the phone its own keyboard back."
-    elif isinstance(enabled, Known) and chosen not in enabled.value:
+    elif isinstance(enabled, Known) and chosen.partition(";")[0] not in enabled.value:
         remedy, detail = "Give the phone a keyboard that is enabled.", f"{detail} is not enabled"
     return RepairableFinding(
         name="keyboard",
@@ -124,4 +126,26 @@ def keyboard_finding(methods: InputMethods) -> RepairableFinding:
         detail=detail,
         remedy=remedy,
         repair=Repair.KEYBOARD if remedy else None,
+    )
+
+
+def apps_finding(
+    packages: Fact[frozenset[str]], user: Fact[int], users: Fact[tuple[PhoneUser, ...]]
+) -> RepairableFinding:
+    """Return whether the phone lists its apps, and which users' apps are not among them."""
+    if isinstance(packages, Unknown):
+        return unknown("apps", "its apps", packages.reason)
+    everybody = users.value if isinstance(users, Known) else ()
+    current = user.value if isinstance(user, Known) else None
+    of = "".join(
+        f" of user {one.number} ({one.name})" for one in everybody if one.number == current
+    )
+    others = [
+        f"{one.name} ({one.number}, {'a profile' if one.is_profile else 'another user'})"
+        for one in everybody
+        if current is not None and one.number != current
+    ]
+    beside = f"; not those of {', '.join(others[:_NAMED_USERS])}" if others else ""
+    return RepairableFinding(
+        name="apps", ok=True, detail=f"{len(packages.value)} packages{of}{one_line(beside, 300)}"
     )

@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from agent.devices.adb.client import ShellResult
+from agent.devices.facts.fact import Known
+from agent.devices.facts.input_methods import read_chosen, read_method_ids
 from agent.devices.input.input_methods import KNOWN, InputMethod
 from agent.devices.input.input_text import quote
 from agent.devices.resources.resource_ledger import Resource, ResourceKind, ResourceLedger
@@ -121,11 +123,13 @@ class Keyboard:
     async def _method_to_use(self, timeout_s: float) -> tuple[str, InputMethod | None]:
         """Return the phone's present method, and the one to use; None where there is none."""
         asked = await self._shell("settings get secure default_input_method", timeout_s)
-        current = asked.text.strip()
+        chosen = read_chosen(asked.text)
+        current = chosen.value if isinstance(chosen, Known) else ""
         for method in self._known:
             if current == method.id:
                 return current, method
-        there = (await self._shell("ime list -a -s", timeout_s)).text.split()
+        listed = read_method_ids((await self._shell("ime list -a -s", timeout_s)).text)
+        there = listed.value if isinstance(listed, Known) else ()
         found = next((method for method in self._known if method.id in there), None)
         # Without the name of the present one it could not be given back.
         return current, found if _METHOD.fullmatch(current) else None

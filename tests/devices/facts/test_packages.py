@@ -14,6 +14,9 @@ from agent.devices.facts.packages import (
     read_version_codes,
 )
 from agent.devices.facts.users import read_current_user, read_unlocked, read_users
+from agent.devices.health.state_findings import apps_finding
+from agent.errors import DeviceError
+from tests.devices.conftest import ScriptedPhone, scripted_device
 
 # PackageManagerShellCommand.runListPackages, AOSP android-10 to android-14.
 PLAIN = "package:com.android.settings\npackage:com.whatsapp\npackage:android\n"
@@ -145,7 +148,8 @@ def started(*categories: str, state: str = "RUNNING_UNLOCKED") -> str:
         (started(query("com.a/.Main"), query(), query("com.car/.Map")), {"com.a", "com.car"}),
         (started(query(), query()), set()),
         (started("cmd: not found\n", "cmd: not found\n"), None),
-        (started(query("com.a/.Main"), "Unknown option: -c\n"), {"com.a"}),
+        (started(query("com.a/.Main"), "java.lang.SecurityException: no\n"), None),
+        (started(query("com.a/.Main", "com.b/.Main").rpartition("    com.b")[0]), None),
         (started(query("com.a/.Main")).rpartition("@")[0], None),
         ("", None),
     ],
@@ -195,3 +199,53 @@ def test_whatever_happens_to_the_lines_no_package_appears_or_is_missing_unsaid(
     fact = read_packages("".join(lines))
     if isinstance(fact, Known):
         assert fact.value == {"com.android.settings", "com.whatsapp", "android"}
+
+
+async def listed(answers: dict[str, tuple[bytes, int]]) -> tuple[list[str], list[str]]:
+    """Return the apps of a phone that answers so, and what it was asked."""
+    phone = ScriptedPhone(answers)
+    async with scripted_device(phone) as device:
+        return [one.package for one in await device.apps()], phone.commands
+
+
+async def test_a_phone_whose_user_is_locked_lists_what_is_installed() -> None:
+    locked = started(query("com.dialer/.Main"), state="RUNNING_LOCKED").encode()
+    apps, commands = await listed(
+        {launchable_command(): (locked, 0), packages_command(): (answer(PLAIN).encode(), 0)}
+    )
+    assert apps == ["android", "com.android.settings", "com.whatsapp"]
+    assert len(commands) == 2
+
+
+async def test_a_phone_that_refuses_its_list_has_not_no_apps() -> None:
+    no = "java.lang.SecurityException"
+    with pytest.raises(DeviceError, match="no access to user 150") as caught:
+        await listed(
+            {
+                launchable_command(): (started("cmd: not found\n").encode(), 0),
+                packages_command(): (answer(f"{no}: no access to user 150\n").encode(), 0),
+            }
+        )
+    assert "unlocked" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("packages", "users", "ok", "words"),
+    [
+        (answer(PLAIN), "Users:\n\tUserInfo{0:Owner:4c13} running\n", True, "3 packages of user 0"),
+        (
+            answer(PLAIN),
+            "Users:\n\tUserInfo{0:Owner:4c13} running\n\tUserInfo{150:Secure Folder:1030}\n",
+            True,
+            "not those of Secure Folder (150, a profile)",
+        ),
+        (answer(PLAIN), "Error: no\n", True, "3 packages"),
+        (answer(REFUSED, rc=255), "", False, "SecurityException"),
+    ],
+)
+def test_the_doctor_says_whose_apps_are_listed(
+    packages: str, users: str, ok: bool, words: str
+) -> None:
+    finding = apps_finding(read_packages(packages), read_user(packages), read_users(users))
+    assert finding.ok == ok
+    assert words in finding.detail
