@@ -1,5 +1,7 @@
 """CONTRACTS 5.2: what is said of two screens, and the vectors of chapter 7 named "changes"."""
 
+import pytest
+
 from agent.loop.screen.changes import (
     FIRST_SCREEN,
     NO_CHANGE,
@@ -19,7 +21,7 @@ def seen(
     package: str = "org.a",
     activity: str = "org.a.Main",
     note: str = "",
-    keyboard: bool = False,
+    keyboard: bool | None = False,
     toast: str = "",
     picture: float = 0.0,
 ) -> Observation:
@@ -147,6 +149,13 @@ def test_the_focus_that_moves_is_said() -> None:
     before = seen(field("To", 0.3, focused=True), field("Text", 0.5))
     after = seen(field("To", 0.3), field("Text", 0.5, focused=True))
     assert describe_change(before, after) == 'CONTENT_UPDATED: "Text" has the focus.'
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_keyboard_that_nobody_knows_of_neither_came_nor_went(known: bool) -> None:
+    unknown, other = seen(node("a"), keyboard=None), seen(node("a"), keyboard=known)
+    for before, after in ((unknown, other), (other, unknown), (unknown, unknown)):
+        assert "keyboard" not in describe_change(before, after)
 
 
 def test_a_field_that_the_keyboard_moved_still_says_what_it_holds() -> None:

@@ -6,7 +6,7 @@ from agent.devices.facts.focus import App, Window, app_in, focus_in
 from agent.devices.facts.keyboard import keyboard_in
 from agent.devices.facts.keyguard import keyguard_in
 from agent.devices.facts.sizes import Size, rotation_in, size_in
-from agent.devices.facts.windows import read_secure
+from agent.devices.facts.windows import secure_of, windows_of
 from agent.records.record import Record
 
 DISPLAYS = "dumpsys window displays; dumpsys window windows"
@@ -42,6 +42,7 @@ def read_displays(text: str) -> Fact[tuple[DisplayFacts, ...]]:
     sections = {one.display: one for one in dump.displays if one.display is not None}
     if not sections:
         return Unknown(reason="`dumpsys window displays` has no section of any display")
+    windows = windows_of(dump)
     found: list[DisplayFacts] = []
     for number, section in sorted(sections.items()):
         # Until Android 9 the focus and the rotation stand in the part for windows.
@@ -54,7 +55,7 @@ def read_displays(text: str) -> Fact[tuple[DisplayFacts, ...]]:
                 focus=first_known(focus_in(section), focus_in(loose)),
                 app=first_known(app_in(section), app_in(loose)),
                 keyguard_showing=first_known(keyguard_in(section), keyguard_in(loose)),
-                secure=read_secure(text, number),
+                secure=secure_of(dump, windows, number),
                 keyboard_shown=keyboard_in(section),
             )
         )

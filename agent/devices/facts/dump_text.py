@@ -19,6 +19,7 @@ _LAST_ANR = re.compile(r"\s*(?:(?:WINDOW )?MANAGER LAST ANR\b|ANR time:)")
 _RULE = re.compile(r"\s*-{20,}")
 _HEADING = re.compile(r"\s*WINDOW MANAGER (?!LAST ANR)(?P<name>[A-Z][A-Z ]*[A-Z])")
 _DISPLAY = re.compile(r"\s*Display: mDisplayId=(?P<id>\d{1,9})\b")
+_MANAGER = "WINDOW MANAGER "
 _DISPLAYS = "DISPLAY CONTENTS"
 _COPIED = (_DISPLAYS, "WINDOWS")  # What the copy of the last ANR holds under headings.
 
@@ -71,11 +72,11 @@ def live_lines(text: str) -> list[str]:
     kept: list[str] = []
     copied: set[str] | None = None
     for before, line in pairwise(["", *lines_of(text)]):
-        if _LAST_ANR.match(line):
+        if "ANR" in line and _LAST_ANR.match(line):
             copied = set()
             continue
         if copied is not None:
-            heading = _HEADING.match(line)
+            heading = _HEADING.match(line) if _MANAGER in line else None
             name = heading["name"] if heading else ""
             is_copy = name in _COPIED and (name not in copied or line == before)
             if not _RULE.match(line) and (not name or is_copy):
@@ -92,12 +93,12 @@ def read_dump(text: str) -> WindowDump:
     rest: list[str] = []
     lines = rest
     for line in live_lines(text):
-        if found := _DISPLAY.match(line):
+        if "mDisplayId=" in line and (found := _DISPLAY.match(line)):
             number = int(found["id"])
             # The later section of one display is the live one, at its own place in the order.
             sections.pop(number, None)
             lines = sections[number] = []
-        elif heading := _HEADING.match(line):
+        elif _MANAGER in line and (heading := _HEADING.match(line)):
             lines = rest if heading["name"] != _DISPLAYS else lines
         lines.append(line)
     return WindowDump(

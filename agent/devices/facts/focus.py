@@ -110,7 +110,7 @@ def focus_in(section: Section) -> Fact[Window | None]:
     told: Fact[Window | None] | None = None
     cut = ""
     for line in _joined_lines(section.lines):
-        found = _FOCUS.search(line)
+        found = _FOCUS.search(line) if "mCurrentFocus=" in line else None
         if found is None:
             continue
         if found["inside"] is None:
@@ -138,7 +138,7 @@ def app_in(section: Section) -> Fact[App | None]:
     """
     told: Fact[App | None] | None = None
     for line in _joined_lines(section.lines):
-        found = _APP.search(line)
+        found = _APP.search(line) if "mFocusedApp=" in line else None
         if found is None:
             continue
         inside = _APP_INSIDE.match(found["inside"]) if found["inside"] is not None else None

@@ -5,10 +5,10 @@ the displays they belong to; `WHOLE` is for phones without it. Invariant: behind
 there is no app in front.
 """
 
-from agent.devices.facts.dump_text import MAIN_DISPLAY, Section, read_dump
+from agent.devices.facts.dump_text import MAIN_DISPLAY, Section, WindowDump, read_dump
 from agent.devices.facts.fact import Fact, Known, Unknown, first_known, known
 from agent.devices.facts.focus import App, Cover, Window, app_in, focus_in, is_system
-from agent.devices.facts.keyboard import read_keyboard_shown
+from agent.devices.facts.keyboard import keyboard_of
 from agent.devices.facts.keyguard import keyguard_in
 from agent.devices.facts.sizes import Size, size_in
 from agent.records import Foreground
@@ -85,18 +85,22 @@ def foreground_command(sdk: int, *, whole: bool = False) -> str:
 def read_window_look(text: str, display: int = MAIN_DISPLAY) -> WindowLook:
     """Read what `foreground_command` printed."""
     windows, _, input_method = text.partition(_MARK)
-    section = read_dump(windows).of(display)
+    dump = read_dump(windows)
+    section = dump.of(display)
     return WindowLook(
         is_there=section is not None,
-        front=read_front(windows, display),
-        keyboard_shown=read_keyboard_shown(input_method, windows, display),
+        front=_front_of(dump, display),
+        keyboard_shown=keyboard_of(section, input_method, display),
         size=Unknown(reason="no section of the display") if section is None else size_in(section),
     )
 
 
 def read_front(text: str, display: int = MAIN_DISPLAY) -> Fact[Front]:
     """Read which app is in front of a display from `dumpsys window`."""
-    dump = read_dump(text)
+    return _front_of(read_dump(text), display)
+
+
+def _front_of(dump: WindowDump, display: int) -> Fact[Front]:
     section = dump.of(display)
     if section is None:
         return Unknown(reason=f"`dumpsys window displays` has no section of display {display}")

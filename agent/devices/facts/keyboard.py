@@ -13,7 +13,8 @@ import re
 from collections.abc import Sequence
 
 from agent.devices.facts.dump_text import MAIN_DISPLAY, Section, lines_of, read_dump
-from agent.devices.facts.fact import Fact, Unknown, first_known, known
+from agent.devices.facts.fact import Fact, Unknown, first_known, known, value_or_none
+from agent.devices.facts.sizes import size_in
 
 KEYBOARD = "dumpsys input_method"
 _INSETS = re.compile(r"\bInsetsSource\b.*?\btype=(?:I?TYPE_)?(?:IME|ime)\b(?P<rest>.*)")
@@ -21,6 +22,7 @@ _FRAME = re.compile(r"(?<!\w)frame=(?:Rect\()?\[?(-?\d+), ?(-?\d+)(?:\]\[| - )(-
 _VISIBLE = re.compile(r"(?<!\w)visible=(true|false)\b")
 _BITS = re.compile(r"(?<!\w)mImeWindowVis=(0x[0-9a-fA-F]{1,8}|\d{1,9})\b")
 _VISIBLE_BIT = 0x2
+_LEAST_SHARE = 0.1  # Of the display's height; keyboards take a quarter and more.
 _FLAG = re.compile(
     r"(?<!\w)(?P<key>mImeShowing|mInputShown|mIsInputViewShown|mWindowVisible)=(?P<value>true|false)"
 )
@@ -37,6 +39,11 @@ def read_keyboard_shown(
         displays: what `dumpsys window displays` printed; empty if it was not asked.
     """
     section = read_dump(displays).of(display) if displays else None
+    return keyboard_of(section, input_method, display)
+
+
+def keyboard_of(section: Section | None, input_method: str, display: int) -> Fact[bool]:
+    """Read it from a display's section, if there is one, else from the service."""
     by_windows = keyboard_in(section) if section is not None else Unknown(reason="no insets")
     return first_known(by_windows, _by_service(lines_of(input_method), display))
 
@@ -44,7 +51,7 @@ def read_keyboard_shown(
 def keyboard_in(section: Section) -> Fact[bool]:
     """Read whether a keyboard covers a part of a display from the display's own section."""
     for at, line in enumerate(section.lines):
-        if (insets := _INSETS.search(line)) is None:
+        if "InsetsSource" not in line or (insets := _INSETS.search(line)) is None:
             continue
         rest = insets["rest"]
         for more in section.lines[at + 1 : at + 4]:
@@ -53,16 +60,27 @@ def keyboard_in(section: Section) -> Fact[bool]:
                 break
             rest += f" {more}"
         if visible := _VISIBLE.search(rest):
-            return known(visible[1] == "true" and not _is_flat(_FRAME.search(rest)), line)
+            height_px = _height(section)
+            is_flat = _is_flat(_FRAME.search(rest), height_px)
+            return known(visible[1] == "true" and not is_flat, line)
     return _agreed("mImeShowing", section.lines)
 
 
-def _is_flat(frame: re.Match[str] | None) -> bool:
-    """Return whether a frame covers nothing, as one of a keyboard without a view."""
+def _height(section: Section) -> int:
+    """Return the height in pixels of a display as it is turned; 0 if it is unknown."""
+    size = value_or_none(size_in(section))
+    return 0 if size is None else size[1]
+
+
+def _is_flat(frame: re.Match[str] | None, height_px: int) -> bool:
+    """Return whether a frame covers next to nothing, as one of a keyboard without a view.
+
+    A keyboard of hardware may have a bar of its own, as high as the navigation bar.
+    """
     if frame is None:
         return False
     left, top, right, bottom = (int(side[:9]) for side in frame.groups())
-    return right <= left or bottom <= top
+    return right <= left or bottom - top <= height_px * _LEAST_SHARE
 
 
 def _by_service(lines: Sequence[str], display: int) -> Fact[bool]:
@@ -103,7 +121,7 @@ def _agreed(key: str, lines: Sequence[str]) -> Fact[bool]:
     """Read a flag; unknown if it is printed with both values, as of several users."""
     told: Fact[bool] = Unknown(reason=f"no {key}= is printed")
     for line in lines:
-        for found in _FLAG.finditer(line):
+        for found in _FLAG.finditer(line) if f"{key}=" in line else ():
             if found["key"] != key:
                 continue
             value = found["value"] == "true"

@@ -39,7 +39,7 @@ def size_in(section: Section) -> Fact[Size]:
     begun = False
     last = len(section.lines) - 1
     for at, line in enumerate(section.lines):
-        begun = begun or _INIT.search(line) is not None
+        begun = begun or ("init=" in line and _INIT.search(line) is not None)
         if begun and (found := _CURRENT.search(line)):
             if at == last and found.end() == len(line):
                 return Unknown(reason="the line init=… cur=… is cut off")
@@ -51,9 +51,9 @@ def size_in(section: Section) -> Fact[Size]:
 
 def rotation_in(section: Section) -> Fact[int]:
     """Read the quarter turns from the natural orientation out of one display's section."""
-    for pattern in (_ROTATION, _FRAMES):
+    for word, pattern in (("mRotation=", _ROTATION), ("DisplayFrames ", _FRAMES)):
         for line in section.lines:
-            if found := pattern.search(line):
+            if word in line and (found := pattern.search(line)):
                 turns = int(found[1])
                 return known(turns // 90 if turns > 3 else turns, line)
     return Unknown(reason="the section has no mRotation=")

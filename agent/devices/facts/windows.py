@@ -48,14 +48,17 @@ class ListedWindow(Record, frozen=True, kw_only=True):
 
 def read_windows(text: str) -> Fact[tuple[ListedWindow, ...]]:
     """Read the list of windows, front to back."""
-    return _windows(read_dump(text))
+    return windows_of(read_dump(text))
 
 
-def _windows(dump: WindowDump) -> Fact[tuple[ListedWindow, ...]]:
+def windows_of(dump: WindowDump) -> Fact[tuple[ListedWindow, ...]]:
+    """Read the list out of a dump that was divided before."""
     found = tuple(_listed(dump.rest.lines))
     if not found:
         return Unknown(reason=f"`{WINDOWS}` lists no window")
-    return known(found, next(line for line in dump.rest.lines if _RECORD.match(line)))
+    return known(
+        found, next(line for line in dump.rest.lines if "Window #" in line and _RECORD.match(line))
+    )
 
 
 def read_secure(text: str, display: int = MAIN_DISPLAY) -> Fact[bool]:
@@ -64,12 +67,18 @@ def read_secure(text: str, display: int = MAIN_DISPLAY) -> Fact[bool]:
     The focused window decides; where a display is not focused, the first of its app's.
     """
     dump = read_dump(text)
+    return secure_of(dump, windows_of(dump), display)
+
+
+def secure_of(
+    dump: WindowDump, windows: Fact[tuple[ListedWindow, ...]], display: int
+) -> Fact[bool]:
+    """Read the same from what was divided and listed before."""
     if unprotected := dump.rest.find(_UNPROTECTED):
         return known(False, unprotected.string)
     section = dump.of(display)
     if section is None:
         return Unknown(reason=f"`{SECURE}` has no section of display {display}")
-    windows = _windows(dump)
     if isinstance(windows, Unknown):
         return windows
     focus, app = focus_in(section), app_in(section)
@@ -111,7 +120,7 @@ def _by_app(windows: Sequence[ListedWindow], app: Fact[App | None], display: int
 
 
 def _listed(lines: Sequence[str]) -> Iterator[ListedWindow]:
-    starts = [at for at, line in enumerate(lines) if _RECORD.match(line)]
+    starts = [at for at, line in enumerate(lines) if "Window #" in line and _RECORD.match(line)]
     for start, end in pairwise([*starts, len(lines)]):
         heading = _RECORD.match(lines[start])
         # A colon stands behind the closing brace.

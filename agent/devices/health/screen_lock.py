@@ -5,6 +5,7 @@ that its lock screen is in front, so that no app gets it.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -23,6 +24,9 @@ SETTLE_S = 2.0
 _LOOK_AGAIN_S = 0.25
 _WAKE_KEY, _ENTER_KEY, _MENU_KEY = 224, 66, 82
 _FOCUS = "dumpsys window displays; dumpsys window windows"
+
+_REFUSED = re.compile(r"^\s*(?:error|unknown|usage|invalid|.*exception)\b", re.I | re.M)
+"""How commands of old shells fail, which always end with 0."""
 
 T = TypeVar("T")
 
@@ -71,7 +75,7 @@ class ScreenLock:
             raise UsageError("A PIN has digits and letters only.", "Unlock the phone by hand.")
         await self.wake()
         dismissed = await self._run("wm dismiss-keyguard")
-        if dismissed.exit_code != 0:
+        if dismissed.exit_code != 0 or _REFUSED.search(dismissed.text):
             # Android before 8 has no such command; the menu key puts a lock without a PIN away.
             await self._checked(f"input keyevent {_MENU_KEY}")
         keyguard = await _settled(self.keyguard, lambda its: not its.showing)

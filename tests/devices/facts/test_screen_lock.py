@@ -6,7 +6,7 @@ from agent.devices.adb.client import ShellResult
 from agent.devices.health import screen_lock
 from agent.devices.health.screen_lock import ScreenLock
 from agent.errors import DeviceError
-from tests.devices.facts.said_phone import SaidPhone, failed, result
+from tests.devices.facts.said_phone import SaidPhone, result
 from tests.devices.facts.shapes import COVER, Shown, displays_text, on, policy_text, windows_text
 
 MAIN = Shown()
@@ -36,14 +36,20 @@ class LockedPhone(SaidPhone):
         self._silent = silent
         self._pin = pin
         self.locked = True
+        self.dismissed = False
         self._typed = ""
 
     def _say(self, command: str) -> str | ShellResult:
         words = command.split()
         if command.startswith("wm dismiss-keyguard"):
-            return failed("Error: unknown command", 255) if self._android < 8 else ""
+            if self._android < 8:
+                # Its shell always ends with 0.
+                return "Error: unknown command 'dismiss-keyguard'\r\n"
+            return ""
         if words[:2] == ["input", "text"]:
             self._typed = words[2]
+        if command == "input keyevent 82":
+            self.dismissed = True
         if command == "input keyevent 66":
             self.locked = self.locked and self._typed != self._pin
         if words[0] != "dumpsys":
@@ -81,6 +87,8 @@ async def test_the_pin_is_typed_on_every_version(android: int) -> None:
     await phone.lock.unlock(PIN)
     assert f"input text {PIN}" in phone.ran
     assert not phone.locked
+    # The menu key is for phones that have no command for it.
+    assert phone.dismissed is (android < 8)
 
 
 @pytest.mark.parametrize("android", ANDROIDS)

@@ -1,5 +1,7 @@
 """The keyboard, the screen and the size of a display, as every version says them."""
 
+import re
+
 import pytest
 
 from agent.devices.facts.fact import Fact, Known, Unknown
@@ -49,6 +51,23 @@ def test_a_keyboard_of_hardware_is_not_shown(android: int) -> None:
     ) is (False)
     by_view = input_method_text(android, shown=True, view=False)
     assert told(read_keyboard_shown(by_view)) is False
+
+
+@pytest.mark.parametrize(
+    ("frame", "shown"),
+    [
+        # The bar of a keyboard of hardware, at the foot and floating; emulators of Android 15, 16.
+        ("[0,2337][1080,2400]", False),
+        ("[336,2274][744,2400]", False),
+        ("[0,1500][1080,2400]", True),
+        ("Rect(0, 1500 - 1080, 2400)", True),
+        ("Rect(0, 2400 - 1080, 2400)", False),
+    ],
+)
+def test_a_bar_is_no_keyboard(frame: str, shown: bool) -> None:
+    text = displays_text(16, [COVER, on(MAIN, keyboard="shown")])
+    text = re.sub(r"type=ime frame=\S+", f"type=ime frame={frame}", text)
+    assert told(read_keyboard_shown("mInputShown=true", text)) is shown
 
 
 @pytest.mark.parametrize("android", ANDROIDS)

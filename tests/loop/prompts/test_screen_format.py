@@ -3,8 +3,10 @@
 import re
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.loop.conversation.brief import MAX_CHARS, brief_of
 from agent.loop.screen.elements import MAX_ELEMENTS, number_elements
@@ -137,6 +139,15 @@ def test_a_whole_screen_of_a_support_goal_is_written_in_zones() -> None:
 def test_an_empty_screen_and_a_missing_tree_say_so() -> None:
     assert screen_text(FRONT, ()).endswith("(empty screen)")
     assert screen_text(FRONT, (), note="null root").endswith("(no UI tree: null root)")
+
+
+@pytest.mark.parametrize(
+    ("shown", "line"), [(True, "Keyboard: shown"), (False, None), (None, "Keyboard: unknown")]
+)
+def test_a_keyboard_that_nobody_knows_of_is_said(shown: bool | None, line: str | None) -> None:
+    text = screen_text(replace(FRONT, keyboard_shown=shown), ())
+    assert ("Keyboard" in text) is (line is not None)
+    assert (line or "") in text
 
 
 def test_a_clickable_row_takes_its_label_and_switch_from_its_children() -> None:
