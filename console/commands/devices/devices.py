@@ -27,6 +27,7 @@ from console.commands.devices.devices_apps import (
     push,
     uninstall,
 )
+from console.commands.devices.devices_collect import collect
 from console.commands.devices.devices_health import doctor, info, repair, rotate, unlock, wake
 from console.commands.devices.devices_link import connect, disconnect, pair
 from console.commands.devices.devices_list import in_use, list_devices, print_devices, tag
@@ -36,7 +37,7 @@ from console.commands.devices.devices_share import share
 from console.commands.devices.devices_wheel import wheel
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
-    ("Look", (list_devices, in_use, info, doctor, qualify, logcat, apps, record, share)),
+    ("Look", (list_devices, in_use, info, doctor, qualify, collect, logcat, apps, record, share)),
     ("Use", (look, shot, tap, swipe, type_text, press, launch, wait_for)),
     ("Connect", (connect, pair, disconnect)),
     ("Name and drive", (tag, wheel)),
