@@ -114,7 +114,7 @@ class AdbDevice:
             self._shell, trees=self.trees, service=self._uiautomator, clipboard=self._warm
         )
         self._ways = ChosenWays(
-            passports, captures=self._captures, trees=self.trees, warm=self._warm
+            passports, captures=self._captures, trees=self.trees, warm=self._warm, text=self._text
         )
         self._displays: Displays = NoDisplays(serial, "it is driven without scrcpy.")
         self._extra = None

@@ -9,6 +9,7 @@ import asyncio
 from math import inf
 
 from agent.devices.frames.fast_capture import QuickCaptures
+from agent.devices.input.text_channel import TextChannel
 from agent.devices.passport.passport import CaptureWay, Choices, InputWay, TreeWay
 from agent.devices.passport.passport_file import PassportFolder
 from agent.devices.scrcpy.control_input import WarmInput
@@ -31,11 +32,13 @@ class ChosenWays:
         captures: QuickCaptures,
         trees: WarmTrees,
         warm: WarmInput | None,
+        text: TextChannel,
     ) -> None:
         self._passports = passports
         self._captures = captures
         self._trees = trees
         self._warm = warm
+        self._text = text
         self._made_ms = 0
         """Of the passport that was taken up; 0: none was."""
 
@@ -62,6 +65,7 @@ class ChosenWays:
             self._captures.expect(inf)
         fails = TreeWay.SERVICE in choices.trees_failing
         self._trees.avoid_service(fails and choices.tree is TreeWay.DUMP)
+        self._text.prefer(choices.text)
         if self._warm is not None:
             works = choices.input is not None
             self._warm.avoid(

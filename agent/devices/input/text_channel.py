@@ -8,7 +8,7 @@ and a field that cannot be read back is reported as unread.
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.devices.input import field_clear, field_verify, input_text
@@ -24,6 +24,7 @@ from agent.devices.input.typing_ways import (
     SetText,
     Way,
 )
+from agent.devices.passport.scripts import scripts_of
 from agent.devices.protocols import TextWay, Typed
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.shell.profile import Profile
@@ -72,9 +73,19 @@ class TextChannel:
         self._service = service
         self._keyboard = keyboard or self._new_keyboard()
         self._clipboard = clipboard
+        self._proven: Mapping[str, tuple[TextWay, ...]] = {}
+
+    def prefer(self, proven: Mapping[str, tuple[TextWay, ...]]) -> None:
+        """Try first what was seen to type a text's scripts (`agent.devices.passport.scripts`).
+
+        Args:
+            proven: by script, the ways that were read back exactly when the phone was qualified.
+        """
+        self._proven = proven
 
     def forget(self) -> None:
         """Begin anew: the phone came back and may hold another input method."""
+        self._proven = {}
         self._keyboard = self._new_keyboard()
 
     def _new_keyboard(self) -> Keyboard:
@@ -104,7 +115,7 @@ class TextChannel:
             seen = await self._look()
             before = "" if seen.field is None else field_verify.content(seen.field)
             tried = TriedWays(self._shell.serial, text, before)
-            for way in self._ways(text, profile, seen):
+            for way in self._best_first(text, self._ways(text, profile, seen)):
                 try:
                     await way.ready(timeout_s)
                     if tried.needs_undoing and not await self._put_back(seen, before, timeout_s):
@@ -123,7 +134,7 @@ class TextChannel:
             raise tried.error()
 
     def _ways(self, text: str, profile: Profile, seen: SeenField) -> Iterator[Way]:
-        """Yield the ways that can carry the text, best first."""
+        """Yield the ways that can carry the text, in their usual order."""
         if input_text.has_keys(text, unicode_input=profile.unicode_input):
             yield Keys(self._shell, profile)
         yield BorrowedKeyboard(self._shell, self._keyboard)
@@ -131,6 +142,11 @@ class TextChannel:
             yield self._set_text(hides=seen.field.password)
         if self._clipboard is not None:
             yield Pasting(self._clipboard)
+
+    def _best_first(self, text: str, ways: Iterable[Way]) -> list[Way]:
+        """Put ways behind that did not type a script of the text when the phone was qualified."""
+        told = [self._proven[script] for script in scripts_of(text) if script in self._proven]
+        return sorted(ways, key=lambda way: any(way.kind not in proven for proven in told))
 
     def _set_text(self, *, hides: bool = False) -> SetText:
         return SetText(self._shell, self._service, hides=hides)

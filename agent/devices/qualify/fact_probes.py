@@ -8,16 +8,20 @@ later probes depend on is put into the conditions.
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from agent.devices.facts.battery import BATTERY, read_battery
 from agent.devices.facts.displays import DISPLAYS, DisplayFacts, read_displays
-from agent.devices.facts.fact import Fact, Known, Unknown
+from agent.devices.facts.fact import Fact, Known, Unknown, known
 from agent.devices.facts.focus import Window
 from agent.devices.facts.foreground import read_front
+from agent.devices.facts.input_methods import INPUT_METHODS, read_input_methods
 from agent.devices.facts.keyboard import KEYBOARD, read_keyboard_shown
 from agent.devices.facts.keyguard import KEYGUARD, read_locked
 from agent.devices.facts.power import POWER, read_awake
+from agent.devices.facts.storage import STORAGE, read_free_percent
+from agent.devices.facts.thermal import NO_SUCH_SERVICE, STATUSES, THERMAL, read_thermal
 from agent.devices.passport.passport import Area, Outcome, Row
 from agent.devices.qualify.conditions import Conditions, fact_row
-from agent.devices.qualify.probe import Probe
+from agent.devices.qualify.probe import Probe, absent
 from agent.devices.shell.phone_shell import PhoneShell
 
 _TIMEOUT_S = 6.0
@@ -43,7 +47,11 @@ class FactProbes:
             (Area.DISPLAYS, "displays", self._displays),
             (Area.DISPLAYS, "locked", self._locked),
             (Area.DISPLAYS, "keyboard shown", self._keyboard),
+            (Area.DISPLAYS, "keyboard", self._input_methods),
             (Area.POWER, "awake", self._awake),
+            (Area.POWER, "battery", self._battery),
+            (Area.POWER, "heat", self._heat),
+            (Area.POWER, "free space", self._space),
         )
         return tuple(Probe(area, name, _TIMEOUT_S, ask) for area, name, ask in asked)
 
@@ -69,6 +77,45 @@ class FactProbes:
     async def _awake(self) -> list[Row]:
         awake = self._conditions.awake = read_awake(await self._answer_to(POWER))
         return [fact_row(Area.POWER, "awake", _words(awake))]
+
+    async def _battery(self) -> list[Row]:
+        battery = read_battery(await self._answer_to(BATTERY))
+        if isinstance(battery, Unknown):
+            return [fact_row(Area.POWER, "battery", battery)]
+        its = battery.value
+        if isinstance(its.present, Known) and not its.present.value:
+            return [fact_row(Area.POWER, "battery", known("there is none", its.present.line))]
+        plugged = _changed(its.plugged, lambda ways: ", ".join(ways) or "nothing")
+        return [
+            fact_row(
+                Area.POWER, "battery", _changed(its.level_percent, lambda level: f"{level} %")
+            ),
+            fact_row(Area.POWER, "charging", _words(its.charging)),
+            fact_row(Area.POWER, "plugged in", plugged),
+        ]
+
+    async def _heat(self) -> list[Row]:
+        said = await self._answer_to(THERMAL)
+        if NO_SUCH_SERVICE in said:
+            return [absent(Area.POWER, "heat", "Android tells of it from version 10 on")]
+        heat = read_thermal(said)
+        return [fact_row(Area.POWER, "heat", _changed(heat, lambda its: STATUSES[its.status]))]
+
+    async def _space(self) -> list[Row]:
+        free = read_free_percent(await self._answer_to(STORAGE))
+        return [fact_row(Area.POWER, "free space", _changed(free, lambda its: f"{its} % of /data"))]
+
+    async def _input_methods(self) -> list[Row]:
+        told = read_input_methods(await self._answer_to(INPUT_METHODS))
+        installed = _changed(told.installed, lambda ids: f"{len(ids)} installed")
+        return [
+            fact_row(
+                Area.DISPLAYS,
+                "keyboard",
+                _changed(told.chosen, lambda its: its or "none is chosen"),
+            ),
+            fact_row(Area.DISPLAYS, "keyboards", installed),
+        ]
 
     async def _answer_to(self, command: str) -> str:
         return (await self._shell.run(command, _TIMEOUT_S)).text

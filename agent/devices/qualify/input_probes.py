@@ -19,7 +19,7 @@ from agent.devices.qualify.harmless_place import HarmlessPlace, Nodes, plain_row
 from agent.devices.qualify.phone_parts import PhoneParts
 from agent.devices.qualify.probe import Probe, absent, fails, unknown, works
 from agent.devices.scrcpy.server_file import NoServerError
-from agent.errors import DeviceError
+from agent.errors import DeviceError, DeviceLostError
 from agent.records import Point, UiNode
 
 _ACT_TIMEOUT_S = 5.0
@@ -66,9 +66,15 @@ class InputProbes:
         except NoServerError as error:
             why = error.message.rstrip(".")
             return [absent(Area.INPUT, name, f"touches go by `input`: {why}", error.remedy)]
-        row = await ask(name, control)
+        try:
+            row = await ask(name, control)
+        except DeviceError as error:
+            refusal = self._parts.link.input_refusal
+            if refusal is None or isinstance(error, DeviceLostError):
+                raise
+            # The server's words say more than that nothing took the touch.
+            return [fails(Area.INPUT, name, refusal.message.rstrip("."), refusal.remedy)]
         if not channel.is_open:
-            # What was seen may have been done by `input`, which stands in for a broken socket.
             return [fails(Area.INPUT, name, "the control socket closed during the act")]
         return [row]
 

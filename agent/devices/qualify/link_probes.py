@@ -33,9 +33,8 @@ def shell_probe(shell: PhoneShell) -> Probe:
             times.append(time.monotonic() - began_s)
         took_ms = max(1, round(statistics.median(times) * 1000))
         what = f"a command in {took_ms} ms, the first in {round(times[0] * 1000)} ms"
-        if took_ms > SLOW_SHELL_MS:
-            return [fails(Area.LINK, "shell", what, _CABLE, took_ms=took_ms)]
-        return [works(Area.LINK, "shell", what, took_ms=took_ms)]
+        remedy = _CABLE if took_ms > SLOW_SHELL_MS else ""
+        return [works(Area.LINK, "shell", what, took_ms=took_ms, remedy=remedy)]
 
     return Probe(Area.LINK, "shell", _TIMEOUT_S, ask)
 
@@ -65,9 +64,8 @@ def throughput_probe(shell: PhoneShell) -> Probe:
         what = f"push {_rate(there)}, pull {_rate(here)}"
         if back != data:
             return [fails(Area.LINK, "files", "a file came back changed", _CABLE)]
-        if min(there, here) < SLOW_BYTES_S:
-            return [fails(Area.LINK, "files", what, _CABLE)]
-        return [works(Area.LINK, "files", what)]
+        remedy = _CABLE if min(there, here) < SLOW_BYTES_S else ""
+        return [works(Area.LINK, "files", what, remedy=remedy)]
 
     return Probe(Area.LINK, "files", 2 * _TIMEOUT_S, ask)
 

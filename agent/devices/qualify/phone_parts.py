@@ -7,6 +7,7 @@ for another; here a part that fails has to be seen to fail.
 from agent.devices.adb.client import AdbClient
 from agent.devices.frames.display_size import DisplaySize
 from agent.devices.frames.screencap import Screencap
+from agent.devices.gestures import Gesture
 from agent.devices.input.borrowed_keyboard import Keyboard
 from agent.devices.input.input_channel import ShellInput
 from agent.devices.protocols import UiTree
@@ -18,6 +19,8 @@ from agent.devices.trees.dump import treeless
 from agent.devices.trees.tree_provider import WarmTrees
 from agent.devices.trees.tree_source import DumpTrees
 from agent.devices.trees.uiautomator_service import UiautomatorService
+from agent.errors import DeviceError
+from agent.records import Point
 
 
 class PhoneParts:
@@ -47,7 +50,7 @@ class PhoneParts:
         """What the effects of acts are read from: the quickest source that works."""
         self.link = ScrcpyLink(self.shell, scrcpy)
         self.cold_input = ShellInput(self.shell, self.display)
-        self.control_input = WarmInput(self.link, self.display, self.cold_input)
+        self.control_input = WarmInput(self.link, self.display, NoInput(serial))
         self.keyboard = Keyboard(serial, self.shell.run, resources=resources)
 
     @property
@@ -59,6 +62,30 @@ class PhoneParts:
         await self.control_input.close_socket()
         await self.trees.close()
         self.shell.close()
+
+
+class NoInput:
+    """No second way of touching: what the control socket does not do is not done."""
+
+    def __init__(self, serial: str) -> None:
+        self._serial = serial
+
+    async def perform(self, gesture: Gesture, *, timeout_s: float) -> None:
+        """Raise DeviceError."""
+        raise self._refusal()
+
+    async def scroll(
+        self, at: Point, *, horizontal: float, vertical: float, timeout_s: float
+    ) -> None:
+        """Raise DeviceError."""
+        raise self._refusal()
+
+    async def key(self, code: int, *, timeout_s: float) -> None:
+        """Raise DeviceError."""
+        raise self._refusal()
+
+    def _refusal(self) -> DeviceError:
+        return DeviceError(f"The control socket of {self._serial} did not take it.", "")
 
 
 class NoDump:

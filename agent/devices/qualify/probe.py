@@ -109,10 +109,10 @@ class Examination:
         return (row,)
 
 
-def works(area: Area, name: str, detail: str, *, took_ms: int = 0, line: str = "") -> Row:
-    """Make the row of what works."""
+def works(area: Area, name: str, detail: str, *, took_ms: int = 0, remedy: str = "") -> Row:
+    """Make the row of what works; with a remedy where it is slow."""
     return Row(
-        area=area, name=name, outcome=Outcome.WORKS, detail=detail, took_ms=took_ms, line=line
+        area=area, name=name, outcome=Outcome.WORKS, detail=detail, took_ms=took_ms, remedy=remedy
     )
 
 

@@ -11,7 +11,7 @@ from agent.devices.adb.client import AdbClient
 from agent.devices.fleet.fleet import AdbFleet
 from agent.devices.passport.passport import Choices, InputWay, Passport, TreeWay
 from agent.devices.passport.passport_file import PassportFolder
-from agent.devices.protocols import Device
+from agent.devices.protocols import Device, TextWay
 from agent.records import Point
 from virtual_phone.server.faults import FaultKind
 from virtual_phone.server.serve import PhoneHost
@@ -140,3 +140,28 @@ async def test_touches_go_the_way_that_had_an_effect(
         await device.tap(MIDDLE)
         tapped = any("input tap" in line for line in starts)
     assert tapped is not by_socket
+
+
+@pytest.mark.parametrize(
+    ("proven", "text", "first"),
+    [
+        ({}, "привет", TextWay.INPUT_METHOD),
+        ({"Cyrillic": (TextWay.ACCESSIBILITY,)}, "привет", TextWay.ACCESSIBILITY),
+        ({"Arabic": (TextWay.ACCESSIBILITY,)}, "привет", TextWay.INPUT_METHOD),
+        ({"ASCII": (TextWay.KEYS,)}, "hello", TextWay.KEYS),
+    ],
+)
+async def test_text_goes_the_way_that_typed_its_script(
+    bench: Bench, proven: dict[str, tuple[TextWay, ...]], text: str, first: TextWay
+) -> None:
+    await bench.keep(Choices(text=proven))
+    client, listed = bench.fleet.reach(bench.serial)
+    await client.shell(
+        listed,
+        "am start -a android.settings.APP_SEARCH_SETTINGS",
+        features=await client.features(listed),
+        timeout_s=30,
+    )
+    async with bench.fleet.lease(bench.serial, "s") as device:
+        typed = await device.type_text(text, timeout_s=30)
+    assert (typed.way, typed.is_read_back) == (first, True)

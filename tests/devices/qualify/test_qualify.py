@@ -104,7 +104,7 @@ async def test_everything_that_a_phone_can_do_is_seen_to_work(bench: Bench) -> N
         wrong = {
             name: outcome
             for name, outcome in outcomes(passport, area).items()
-            if outcome is not Outcome.WORKS and not name.startswith(TextWay.KEYS)
+            if outcome is not Outcome.WORKS and not name.startswith((TextWay.KEYS, "heat"))
         }
         assert wrong == {}, area
     assert set(outcomes(passport, Area.TEXT)) == {
@@ -229,3 +229,13 @@ async def test_an_app_that_cannot_be_opened_again_is_said(bench: Bench) -> None:
     assert left.outcome in {Outcome.WORKS, Outcome.FAILS}
     if left.outcome is Outcome.FAILS:
         assert "cannot be started" in left.detail
+
+
+@pytest.mark.slow
+async def test_where_touches_are_refused_every_act_says_so_with_its_remedy(bench: Bench) -> None:
+    bench.fault(FaultKind.REFUSED_INPUT)
+    passport = await bench.qualified()
+    acts = [row for row in passport.rows if row.area is Area.INPUT and ": " in row.name]
+    assert {row.outcome for row in acts} == {Outcome.FAILS}
+    assert all("INJECT_EVENTS" in row.detail or "USB debugging" in row.remedy for row in acts)
+    assert passport.choices.input is None
