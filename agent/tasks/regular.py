@@ -187,6 +187,8 @@ class _Turn:
         self.route = Route.of(context.history)
         self.speechless = 0
         self.following = FollowingCalls()
+        self.before: Observation | None = None
+        """The screen of the step before."""
         self.output_limit = 0
         """Most tokens of a reply, raised once one was cut off; 0: the model's default."""
 
@@ -224,6 +226,7 @@ class _Turn:
             self.following.begin(screen)
             thought = await self._think()
         end, counted = await self._carry_out(step, thought, screen)
+        self.before = screen
         await self.recorder.close_step(step, counted=counted)
         return end
 
@@ -273,6 +276,7 @@ class _Turn:
                 screen,
                 self.memory.apps,
                 self.context.library,
+                before=self.before,
                 offered=[tool.name for tool in self._offered()],
             )
         tool, arguments, resolved, unusable = choice

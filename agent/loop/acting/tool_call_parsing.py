@@ -6,7 +6,6 @@ an error; what cannot be used says why, in words for the model.
 
 import json
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -25,7 +24,6 @@ from agent.tools.service_tool_args import ServiceCall
 LABELLED = frozenset(name for name, tool in TOOLS.items() if tool.labelled)
 """Tools that may name an element by its label."""
 _SHOWN = 8
-_COMPARED_CHARS = 60
 
 
 class Choice(NamedTuple):
@@ -45,23 +43,25 @@ def read_choice(
     apps: Sequence[AppInfo],
     library: Library,
     *,
+    before: Observation | None = None,
     offered: Sequence[str] = (),
 ) -> Choice:
     """Read a call on the screen that the model saw.
 
     Args:
+        before: the screen of the step before; None where there was none.
         offered: names of the tools of this step; empty: all that there are.
     """
     tool: Tool | None = None
     try:
-        arguments = read_call(_numbered(call, screen), offered)
+        arguments = read_call(_numbered(call, screen, before), offered)
         tool = type(arguments)
         return Choice(tool, arguments, resolved_action(arguments, screen, apps, library))
     except args.BadArguments as error:
         return Choice(tool, unusable=str(error))
 
 
-def _numbered(call: ToolCall, screen: Observation) -> ToolCall:
+def _numbered(call: ToolCall, screen: Observation, before: Observation | None) -> ToolCall:
     """Return a call that names a label the number of the one element that is called so.
 
     Raises:
@@ -93,7 +93,7 @@ def _numbered(call: ToolCall, screen: Observation) -> ToolCall:
         raise args.BadArguments(f'several elements are called "{shown}": name one of {listed}')
     if not fitting:
         kind = "field" if call.name == "type_text" else "element that can be clicked"
-        hint = _unusable(call.name, label, screen.elements) or _nearest(label, usable)
+        hint = _unusable(call.name, label, screen.elements) or _where(wanted, screen, before)
         raise args.BadArguments(f'no {kind} is called "{shown}"{hint}')
     rest = {key: value for key, value in said.items() if key != name and value is not None}
     return replace(call, arguments=json.dumps({**rest, "element": fitting[0].number}))
@@ -138,15 +138,25 @@ def _unusable(tool: str, label: str, screen: Sequence[Element]) -> str:
     return f", only {_listed(named, screen)}{anyway}"
 
 
-def _nearest(label: str, usable: Sequence[Element]) -> str:
-    """Name the elements whose labels are most like one, with their numbers."""
-    names = {e.label[:_COMPARED_CHARS].casefold(): e for e in reversed(usable)}
-    near = get_close_matches(label[:_COMPARED_CHARS].casefold(), names, n=3, cutoff=0.5)
-    near = near or [name for name in names if label.casefold() in name][:3]
-    if not near:
-        return ": name one by its number in `element`"
-    shown = ", ".join(f'[{names[one].number}] "{one_line(names[one].label, 60)}"' for one in near)
-    return f"; did you mean {shown}?"
+def _where(wanted: Sequence[str], screen: Observation, before: Observation | None) -> str:
+    """Return a hint at where an element is that the screen does not show.
+
+    It never names another element: a label that looks alike may be another person's or thing's.
+    """
+    was_there = before is not None and any(
+        words(e.label.split(" | ", 1)[0]) == wanted for e in before.elements
+    )
+    if was_there and screen.foreground.keyboard_shown and not _had_keyboard(before):
+        return "; it was on the screen before: scroll, for the keyboard covers it now"
+    if was_there:
+        return "; it was on the screen before: scroll or go back to where it is"
+    if any(e.scrollable for e in screen.elements):
+        return "; scroll if it may be further on, or name one by its number in `element`"
+    return ": name one by its number in `element`"
+
+
+def _had_keyboard(screen: Observation | None) -> bool:
+    return screen is not None and bool(screen.foreground.keyboard_shown)
 
 
 def resolved_action(

@@ -76,7 +76,7 @@ async def test_arguments_with_a_slip_are_stored_as_what_was_meant() -> None:
             '{"label": "Save"}',
             'name one of [3] btn "Save" after "Lamp", [4] btn "Save" after "Lamp"',
         ),
-        ("click_element", '{"label": "Lmp"}', 'did you mean [2] "Lamp"?'),
+        ("click_element", '{"label": "Lmp"}', "name one by its number in `element`"),
         ("type_text", '{"text": "hi", "label": "Lamp"}', 'no field is called "Lamp"'),
         ("click_element", '{"target": [2, 3]}', "there is no `target`; the arguments are"),
     ],
