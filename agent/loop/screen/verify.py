@@ -90,11 +90,24 @@ def verify_click(
     against = rejection(before, after)
     if against:
         return f'WARNING: {what}, {APP_ANSWERED} "{against}"'
+    if after.toast and before.fingerprint == after.fingerprint and _waits(before):
+        return f"WARNING: {what}, but the form is there as before. {toast_said(after)}"
     effect = _effect(before, after, element, covered)
     if effect.startswith(_UNCHANGED) and dialog_title(after.elements) is None:
         # Whatever else changed, it is not what was pressed for; a dialog may ask first.
         return f"WARNING: {what}, but it{effect.removeprefix('It')}"
     return f"OK: {what}. {effect}"
+
+
+def _waits(screen: Observation) -> bool:
+    """Return whether a form or a dialog waits for its button, which would put it away.
+
+    A toast may say anything in any language; a form that is still there was not taken.
+    """
+    filled = sum(e.editable and bool(e.value) for e in screen.elements)
+    # One field over a list is a search, whose hits have buttons of their own.
+    searches = filled == 1 and any(e.scrollable for e in screen.elements)
+    return (filled > 0 and not searches) or dialog_title(screen.elements) is not None
 
 
 def _shown(value: str) -> str:

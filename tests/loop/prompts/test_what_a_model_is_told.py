@@ -178,6 +178,21 @@ def test_a_press_that_the_app_rejects_is_a_warning_with_its_words() -> None:
     assert verify_click("Clicked", before, page).startswith("OK")
 
 
+@pytest.mark.parametrize("toast", ["الاسم مطلوب", "请填写姓名", "Nimi puuttuu", "Hm."])
+def test_a_press_that_leaves_a_filled_form_there_is_a_warning_in_any_language(toast: str) -> None:
+    form = (field("Name", 0.3, "Ada"), button("OK", 0.5))
+    said = verify_click("Clicked", seen(*form), seen(*form, toast=toast))
+    assert said == f'WARNING: Clicked, but the form is there as before. A toast said "{toast}".'
+    gone = verify_click("Clicked", seen(*form), seen(node("Contacts"), toast=toast))
+    assert gone.startswith("OK")
+    hits = node("", (0.0, 0.4, 1.0, 0.9), class_name="android.widget.ListView", scrollable=True)
+    for page in (
+        (field("Search", 0.3), button("Copy", 0.5)),
+        (field("Search", 0.3, "shoes"), hits, button("Add", 0.5)),
+    ):
+        assert verify_click("Clicked", seen(*page), seen(*page, toast=toast)).startswith("OK")
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
