@@ -208,8 +208,8 @@ async def test_an_old_phone_without_grep_still_names_its_foreground() -> None:
     phone = ScriptedPhone(
         {
             "getprop": (OLD, 0),
-            "dumpsys window | grep": (b"/system/bin/sh: grep: not found\n", 127),
-            "dumpsys window windows": (focus, 0),
+            "dumpsys window displays | grep": (b"/system/bin/sh: grep: not found\n", 127),
+            "dumpsys window displays;": (focus, 0),
         },
         features="",
         crlf=True,
