@@ -36,6 +36,7 @@ def command(arguments: Sequence[str]) -> None:
             repeats=given.repeat,
             seed=given.seed,
             phones=given.phones,
+            profile=given.profile,
             verifier=given.verifier,
             without=tuple(dict.fromkeys(given.without)),
             folder=Path(given.folder or scratch),
@@ -115,6 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeat", type=_count, default=1, metavar="N", help="times each")
     parser.add_argument("--seed", type=int, default=1, help="of the fallible models' chances")
     parser.add_argument("--phones", type=_count, default=4, metavar="N", help="phones at once")
+    parser.add_argument(
+        "--profile", default="", metavar="NAME", help="what kind of phones they are"
+    )
     parser.add_argument(
         "--folder", metavar="DIR", help="keep results there, and go on with what it holds"
     )

@@ -45,6 +45,7 @@ async def house(
     settings: Settings,
     *,
     phones: int,
+    profile: str | None = None,
     models: Callable[[Session], Model] | None = None,
 ) -> AsyncIterator[House]:
     """Build it.
@@ -53,10 +54,13 @@ async def house(
         folder: empty or made by an earlier run; everything is kept below it.
         settings: the settings in force; their data directory is the core's.
         phones: how many virtual phones.
+        profile: what kind; what they were by default.
         models: makes a session's model; as the settings say by default.
     """
     async with AsyncExitStack() as stack:
-        host = await stack.enter_async_context(PhoneHost(folder / "phones", count=phones))
+        host = await stack.enter_async_context(
+            PhoneHost(folder / "phones", count=phones, profile=profile)
+        )
         server = AdbServer(folder / "adb", adb_setting=settings.adb.path)
         stack.push_async_callback(server.stop)
         address = await server.start()

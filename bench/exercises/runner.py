@@ -31,6 +31,8 @@ class Plan:
     repeats: int = 1
     seed: int = 1
     phones: int = 4
+    profile: str = ""
+    """What kind of phones they are; "" for the default one."""
     without: tuple[str, ...] = ()
     verifier: str = "same"
     """Who checks claims of success; as the setting model.verifier."""
@@ -83,7 +85,12 @@ async def run(plan: Plan, tell: Callable[[Outcome, int, int], None]) -> list[Out
                 settings = replace(settings, model=model)
             shutil.rmtree(settings.data_dir, ignore_errors=True)
             stands = await stack.enter_async_context(
-                house(plan.folder, settings, phones=min(plan.phones, len(todo)))
+                house(
+                    plan.folder,
+                    settings,
+                    phones=min(plan.phones, len(todo)),
+                    profile=plan.profile or None,
+                )
             )
             await _work_off(plan, stands, todo, known, tell)
     return [known[key] for key in wanted]

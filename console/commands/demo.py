@@ -40,11 +40,18 @@ JOB = "open Messages"
 Examples:
   switchboard demo
   switchboard demo --fresh
+  switchboard demo --fresh --profile tablet
 """
 )
 @click.option("--fresh", is_flag=True, help="Delete the data of earlier demos and start over.")
+@click.option(
+    "--profile",
+    default="",
+    metavar="NAME",
+    help="What kind of phones; see 'switchboard phone serve --profile list'.",
+)
 @click.pass_context
-def demo(ctx: click.Context, fresh: bool) -> None:
+def demo(ctx: click.Context, fresh: bool, profile: str) -> None:
     """Open the console on two virtual phones with agents already at work, offline.
 
     The demo resumes where the last one ended, also after a crash; --fresh starts over. It uses the
@@ -60,7 +67,7 @@ def demo(ctx: click.Context, fresh: bool) -> None:
     need_a_terminal("See the same without one: switchboard run GOAL --virtual.")
     settings = demo_settings(ctx)
     prepare(settings, fresh=fresh)
-    devices = Devices(own_server=True, phones=PHONES, wakes_jobs=True)
+    devices = Devices(own_server=True, phones=PHONES, profile=profile, wakes_jobs=True)
 
     async def work(host: Host, stop: StopRequest) -> ExitCode:
         first = await begin(host) if host.owned else ""

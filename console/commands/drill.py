@@ -23,6 +23,7 @@ Exit codes: 0 nothing was lost, 1 something was.
 Examples:
   switchboard drill
   switchboard drill --faults disconnect,adb-server-restart
+  switchboard drill --profile flip
   switchboard drill --json | jq 'select(.recovered | not)'
 """
 )
@@ -41,10 +42,18 @@ Examples:
     metavar="SECONDS",
     help="How long each fault lasts.",
 )
+@click.option(
+    "--profile",
+    default="",
+    metavar="NAME",
+    help="What kind of phone; see 'switchboard phone serve --profile list'.",
+)
 @click.option("--keep", is_flag=True, help="Keep every drill's data directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each fault.")
 @click.pass_context
-def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_json: bool) -> None:
+def drill(
+    ctx: click.Context, *, faults: str, lasts_s: float, profile: str, keep: bool, as_json: bool
+) -> None:
     """Break a virtual phone under a live session, once per fault, and report the losses.
 
     Each fault gets its own session and data directory, with the offline pilot.
@@ -69,7 +78,7 @@ def drill(ctx: click.Context, *, faults: str, lasts_s: float, keep: bool, as_jso
         for name in chosen:
             if not as_json:
                 say(f"{name} …")
-            result = await run_drill(settings, name, lasts_s=lasts_s, keep=keep)
+            result = await run_drill(settings, name, lasts_s=lasts_s, keep=keep, profile=profile)
             results.append(result)
             if as_json:
                 print_text(msgspec.json.encode(result).decode())

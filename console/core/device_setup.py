@@ -37,6 +37,7 @@ class Devices(msgspec.Struct, frozen=True, kw_only=True):
     connected: bool = False  # Those of the operator's adb servers.
     own_server: bool = False  # Those of our own adb server, where virtual phones are.
     phones: int = 0  # Virtual phones to start before anything else.
+    profile: str = ""  # What kind of phones those are; "" for what they were.
     wakes_jobs: bool = False  # Whether due jobs run there: only where somebody stays and watches.
 
 
@@ -75,11 +76,11 @@ class Phones:
         self._may_stop_server = True
         return await self.server.start()
 
-    async def start(self, count: int) -> tuple[str, ...]:
+    async def start(self, count: int, profile: str = "") -> tuple[str, ...]:
         """Start virtual phones, if none run yet; returns their serials. Raises AdbError."""
         if self._running is None:
             check_unshared(self._data_dir)
-            running = VirtualPhones(self._folder, self.server, count=count)
+            running = VirtualPhones(self._folder, self.server, count=count, profile=profile)
             await running.start()
             self._running = running
         return self.serials
@@ -131,7 +132,7 @@ async def make_fleet(
     if devices.own_server or devices.phones:
         addresses.append(await phones.start_server())
         if devices.phones:
-            await phones.start(devices.phones)
+            await phones.start(devices.phones, devices.profile)
     elif is_owner:
         await phones.server.end_leftover()
     others: tuple[ServerAddress, ...] = ()

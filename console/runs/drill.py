@@ -45,7 +45,9 @@ CATCH_UP_S = 10.0
 VALUES = {"slow-shell": 0.5, "clock-jump": 86_400.0}
 
 
-async def drill(settings: Settings, fault: str, *, lasts_s: float, keep: bool) -> DrillResult:
+async def drill(
+    settings: Settings, fault: str, *, lasts_s: float, keep: bool, profile: str = ""
+) -> DrillResult:
     """Run one session with one fault and say what was lost.
 
     Args:
@@ -53,10 +55,11 @@ async def drill(settings: Settings, fault: str, *, lasts_s: float, keep: bool) -
         fault: one of `NAMES`.
         lasts_s: how long the fault is there.
         keep: whether the data directory stays though nothing was lost.
+        profile: what kind of phone; "" for the default one.
     """
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="switchboard-drill-"))
     own = msgspec.structs.replace(settings, data_dir=folder)
-    run = _Run(own, fault, lasts_s)
+    run = _Run(own, fault, lasts_s, profile)
     try:
         await run.pursue()
     except SwitchboardError as error:
@@ -82,10 +85,11 @@ async def _stored(folder: Path, run: "_Run") -> tuple[Event, ...]:
 class _Run:
     """One session and its fault."""
 
-    def __init__(self, settings: Settings, fault: str, lasts_s: float) -> None:
+    def __init__(self, settings: Settings, fault: str, lasts_s: float, profile: str) -> None:
         self._settings = settings
         self._fault = fault
         self._lasts_s = lasts_s
+        self._profile = profile
         self._session: Session | None = None
         self._session_id = ""
         self._published: list[Event] = []
@@ -105,7 +109,7 @@ class _Run:
         """Run the session to its end. Raises SwitchboardError."""
 
         async def choose(_store: Store) -> Devices:
-            return VIRTUAL
+            return msgspec.structs.replace(VIRTUAL, profile=self._profile)
 
         async with reach(self._settings, choose) as host:
             async with host.core.events(after=0) as feed:

@@ -25,7 +25,7 @@ from agent.child_process import end_child
 from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient
 from agent.devices.adb.server import AdbServer, is_free
-from agent.devices.pool.virtual_command import virtual_phone_command
+from agent.devices.pool.virtual_command import NAME, virtual_phone_command
 from agent.errors import AdbError, DeviceError, UsageError
 
 READY_TIMEOUT_S = 30.0
@@ -61,12 +61,16 @@ class VirtualPhones:
         folder: where the phones keep their state and ports; made when missing.
         server: the adb server that connects to them.
         count: how many.
+        profile: what kind of phones (`virtual-phone serve --profile list`); "" for what they were.
     """
 
-    def __init__(self, folder: Path, server: AdbServer, *, count: int = 1) -> None:
+    def __init__(
+        self, folder: Path, server: AdbServer, *, count: int = 1, profile: str = ""
+    ) -> None:
         self._folder = folder
         self._server = server
         self._count = count
+        self._profile = profile
         self._process: Process | None = None
         self._serials: tuple[str, ...] = ()
         self._keeper: asyncio.Task[None] | None = None
@@ -228,6 +232,7 @@ class VirtualPhones:
                 f"--port={first_port}",
                 f"--count={self._count}",
                 f"--keys={self._server.key_file}",
+                *([f"--profile={self._profile}"] if self._profile else []),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -264,8 +269,11 @@ class VirtualPhones:
 
     async def _last_words(self) -> str:
         said = await asyncio.to_thread((self._folder / "phones.log").read_bytes)
-        lines = said.decode("utf-8", "replace").strip().splitlines()
-        return lines[-1].rstrip(".") if lines else "they said nothing"
+        text = said.decode("utf-8", "replace").strip()
+        # The program's own sentence and its remedy, a line each; else whatever came last.
+        _, own, sentence = text.rpartition(f"{NAME}: ")
+        words = sentence.split("\n") if own else text.split("\n")[-1:]
+        return " ".join(words).rstrip(".") or "they said nothing"
 
 
 def _are_free(first_port: int, count: int) -> bool:

@@ -117,3 +117,20 @@ def test_a_goal_that_was_not_reached_is_a_loss() -> None:
         took_ms=10,
     )
     assert result.lost_something
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["flip", "car", "tv", "samsung", "keyless", "small"])
+def test_a_session_on_any_kind_of_phone_survives_a_lost_connection(
+    tmp_path: Path, profile: str
+) -> None:
+    words = ("--faults", "disconnect", "--for", "1", "--json")
+    said = switchboard(tmp_path, "drill", "--profile", profile, *words)
+    result = json.loads(said.stdout)
+    assert (result["recovered"], result["events_lost"]) == (True, 0), said.stderr
+
+
+def test_a_drill_on_a_kind_that_is_none_names_the_kinds(tmp_path: Path) -> None:
+    said = switchboard(tmp_path, "drill", "--profile", "brick", "--faults", "disconnect")
+    assert said.returncode == 1
+    assert "There is no kind of phone 'brick'" in said.stderr

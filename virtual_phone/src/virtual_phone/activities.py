@@ -126,6 +126,7 @@ class Activities:
         result = self._phone.tasks.start(
             info, activity, args, display=display, caller=caller, as_launcher=as_launcher
         )
+        self._phone.displays.bring_to_top(result.display)
         self.changed()
         if cold and display == 0:
             self._show_splash(info.package)
@@ -148,6 +149,7 @@ class Activities:
     def go_home(self, mode: str = "") -> StartResult:
         """Bring the launcher to the front, with its `recents` or its `drawer` open if asked."""
         result = self._phone.tasks.go_home()
+        self._phone.displays.bring_to_top(0)
         page = self._phone.tasks.top()[1]  # type: ignore[index]
         page.local.pop("mode", None)
         self.changed()
@@ -162,6 +164,7 @@ class Activities:
         """Do what every change of the page in front brings: no keyboard, a transition."""
         phone = self._phone
         phone.state_record.keyboard_shown = False
+        phone.focus.was_shown = False
         phone.shade.shown = ""
         phone.pressed.forget()
         phone.touch.stop_gliding()

@@ -73,15 +73,23 @@ class EmbeddedHost:
         seed: chooses names, notes, messages, pictures.
         began_s: the phones' time at a reset, seconds since the epoch.
         profile: what kind of phone (`virtual_phone.state.profiles`).
+        android: which version; its kind's by default.
     """
 
     def __init__(
-        self, folder: Path, *, seed: int = 0, began_s: float = BEGAN_S, profile: str | None = None
+        self,
+        folder: Path,
+        *,
+        seed: int = 0,
+        began_s: float = BEGAN_S,
+        profile: str | None = None,
+        android: int | None = None,
     ) -> None:
         self.folder = Path(folder)
         self.seed = seed
         self.began_s = began_s
         self.profile = profile
+        self.android = android
         self.first_files = FirstFiles(self.folder, lambda: first_files(seed, began_s))
         self.starts: dict[str, dict[object, object]] = {}
         """By scenario: what was looked at in that starting state."""
@@ -124,6 +132,7 @@ class EmbeddedPhone:
             seed=host.seed,
             clock=lambda: host.began_s + self._timing.monotonic(),
             profile=host.profile,
+            android=host.android,
             timing=self._timing,
             storage=self._files,
         )

@@ -17,7 +17,7 @@ from virtual_phone.activities import Activities
 from virtual_phone.apps import app_of
 from virtual_phone.display.animations import Animations
 from virtual_phone.display.compositor import Compositor
-from virtual_phone.display.displays import DENSITY, HEIGHT, WIDTH, Displays
+from virtual_phone.display.displays import Displays
 from virtual_phone.display.form_factor import FormFactor
 from virtual_phone.display.rotation import Rotation
 from virtual_phone.display.scene import Surface
@@ -57,12 +57,13 @@ class Phone:
 
     Args:
         profile: what kind of phone (`virtual_phone.state.profiles`); the kind it was by default.
+        android: which version; the one it had, or its kind has, by default.
         timing: the time that gestures and animations take; the running loop's by default.
         storage: its /sdcard, where that is not kept in `home`. Such a phone lives in the process of
             an episode: its state is not saved, and its frames stay in memory.
 
     Raises:
-        PhoneError: the directory cannot be read, or there is no such kind of phone.
+        PhoneError: the directory cannot be read, or there is no such kind or version.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Phone:
         seed: int = 0,
         clock: Callable[[], float] = time.time,
         profile: str | None = None,
+        android: int | None = None,
         timing: Timing | None = None,
         storage: SharedStorage | None = None,
     ) -> None:
@@ -88,15 +90,13 @@ class Phone:
         self._clock = clock
         self._born: float | None = None
         self.state_record: PhoneState = PhoneState()
-        self.properties = factory_properties(
-            name, seed, width=WIDTH, height=HEIGHT, density=DENSITY
-        )
+        self.properties = factory_properties(name, seed)
         self.settings: SettingsTable = SettingsTable(self._setting_changed)
         self.packages: PackageTable = PackageTable(built_in())
         self.tasks: TaskStack = TaskStack(lambda: self.state_record, self.packages)
         self.app_data: AppData = AppData(seed, self.now)
         self.displays: Displays = Displays(self)
-        self.form_factor: FormFactor = FormFactor(self, profile)
+        self.form_factor: FormFactor = FormFactor(self, profile, android)
         self.animations: Animations = Animations(
             self.settings, self.timing, lambda: self.touch.gliding
         )
@@ -227,8 +227,10 @@ class Phone:
         """
         if self._born is None:
             self._born = whole_minute(self.now())
+        android = self.state_record.android
         new = factory(self.seed, self._born, self.form_factor.profile.name)
         self._adopt(msgspec.json.decode(new.record, type=PhoneState), {}, new.apps)
+        self.state_record.android = android
 
     def _adopt(
         self, record: PhoneState, apps: dict[str, msgspec.Struct], unread: Mapping[str, bytes]

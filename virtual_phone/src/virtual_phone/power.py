@@ -18,6 +18,9 @@ class Power:
 
     def __init__(self, phone: "Phone") -> None:
         self._phone = phone
+        self.began_s = phone.now()
+        """When the phone started, in its own time; the three below are in that time too."""
+        self.woke_s = self.slept_s = self.used_s = self.began_s
         self.on_power: Callable[[str], None] | None = None
         """Turns the phone off, or off and on again; None where nobody can."""
 
@@ -33,9 +36,18 @@ class Power:
     def battery_percent(self) -> int:
         return self._phone.state_record.battery_level
 
+    def note_use(self) -> None:
+        """Note that somebody touches the phone, or presses a key of it."""
+        self.used_s = self._phone.now()
+
+    def since_start_ms(self, at_s: float) -> int:
+        """Return a time as the phone's services write it: milliseconds since the start."""
+        return max(0, round((at_s - self.began_s) * 1000))
+
     def sleep(self) -> None:
         """Turn the screen off and lock the phone, unless locking is disabled."""
         phone = self._phone
+        self.slept_s = phone.now()
         phone.touch.cancel_all()
         phone.state_record.screen_on = False
         phone.state_record.locked = lock.locks(phone)
@@ -46,6 +58,7 @@ class Power:
     def wake(self) -> None:
         """Turn the screen on."""
         self._phone.state_record.screen_on = True
+        self.woke_s = self._phone.now()
         self._phone.invalidate()
 
     def unlock(self) -> None:

@@ -164,7 +164,7 @@ async def test_a_posted_notification_is_replaced_by_its_tag_and_listed_alike(
     listed = (await connected.shell("cmd notification list")).text
     keys = [line for line in listed.splitlines() if "com.android.shell" in line]
     assert len(keys) == 1 and keys[0].endswith("|ferry|2000")
-    dumped = (await connected.shell("dumpsys notification")).text
+    dumped = (await connected.shell("dumpsys notification --noredact")).text
     assert keys[0] in dumped and "second" in dumped and "first" not in dumped
     record = next(line for line in dumped.splitlines() if "pkg=com.android.shell" in line)
     assert "tag=ferry" in record and "tag=null" not in record

@@ -72,12 +72,12 @@ async def test_the_binary_log_has_entries_of_the_android_format(connected: Conne
 
 
 async def test_the_whole_window_dump_says_whether_the_phone_is_locked(connected: Connected) -> None:
-    asked = "dumpsys window | grep -E 'mShowingLockscreen|mScreenOnFully'"
+    asked = "dumpsys window | grep -E 'isKeyguardShowing|mScreenOnFully'"
     awake = (await connected.shell(asked)).text
-    assert "mScreenOnFully=true" in awake and "mShowingLockscreen=false" in awake
+    assert "mScreenOnFully=true" in awake and "isKeyguardShowing=false" in awake
     await connected.shell("input keyevent 26")
     asleep = (await connected.shell(asked)).text
-    assert "mScreenOnFully=false" in asleep and "mShowingLockscreen=true" in asleep
+    assert "mScreenOnFully=false" in asleep and "isKeyguardShowing=true" in asleep
 
 
 async def test_moving_a_file_onto_itself_keeps_it(connected: Connected) -> None:

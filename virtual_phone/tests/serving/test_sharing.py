@@ -14,7 +14,7 @@ from support.hand import NOON, Hand, new_phone
 from virtual_phone.apps import all_apps
 from virtual_phone.phone import Phone
 from virtual_phone.state import checkpoint
-from virtual_phone.state.profiles import PROFILES
+from virtual_phone.state.profiles import profile_names, profile_of
 
 SHARED_LIMIT_BYTES = 24_000
 """What a phone that changed nothing may cost; the states of its apps alone are larger."""
@@ -112,15 +112,15 @@ async def test_one_seed_and_the_same_inputs_give_the_same_state_and_the_same_fra
     assert one[1] == two[1]
 
 
-@pytest.mark.parametrize("kind", sorted(PROFILES))
+@pytest.mark.parametrize("kind", profile_names())
 async def test_every_kind_of_phone_says_its_size_and_lays_its_apps_out_in_it(
     tmp_path: Path, kind: str
 ) -> None:
     phone = Phone(tmp_path, name="kind", clock=lambda: NOON, profile=kind)
-    posture = PROFILES[kind].postures[0]
+    posture = profile_of(kind).screens[0]
     phone.activities.launch("com.android.settings")
     assert phone.compositor.screenshot().size == (posture.width, posture.height)
-    assert phone.properties["ro.product.model"] == PROFILES[kind].model
+    assert phone.properties["ro.product.model"] == profile_of(kind).model
     assert phone.properties["ro.sf.lcd_density"] == str(posture.density)
     phone.save()
     assert Phone(tmp_path, name="kind").form_factor.profile.name == kind

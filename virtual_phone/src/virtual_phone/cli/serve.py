@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from virtual_phone.cli.ending import say
-from virtual_phone.errors import UsageError
+from virtual_phone.errors import PhoneError, UsageError
 
 if TYPE_CHECKING:
     from virtual_phone.phone import Phone
@@ -45,8 +45,14 @@ Examples:
 )
 @click.option(
     "--profile",
-    type=click.Choice(["phone", "small", "tablet", "foldable"]),
-    help="What kind of phone; what each was before, at first a phone.",
+    metavar="NAME",
+    help="What kind of phone; what each was before, at first a phone. 'list' prints the kinds.",
+)
+@click.option(
+    "--android",
+    type=int,
+    metavar="N",
+    help="Which Android version; the one of its kind by default.",
 )
 @click.option(
     "--keys",
@@ -60,16 +66,63 @@ Examples:
 )
 @click.pass_obj
 def serve(
-    home: Path, *, count: int, port: int, profile: str | None, keys: Path | None, until_eof: bool
+    home: Path,
+    *,
+    count: int,
+    port: int,
+    profile: str | None,
+    android: int | None,
+    keys: Path | None,
+    until_eof: bool,
 ) -> None:
     """Serve virtual phones until interrupted; print a JSON line for each when ready."""
+    if profile == "list":
+        _print_profiles()
+        return
+    _check_kind(profile, android)
     if keys is None:
         say("Every user of this computer can reach these phones. --keys FILE names who may.")
     elif not until_eof:
         # A parent that starts the phones may have its adb server write the key in a moment.
         _check(keys)
     with contextlib.suppress(asyncio.CancelledError):
-        asyncio.run(_serve(home, count, port, profile=profile, keys=keys, until_eof=until_eof))
+        asyncio.run(
+            _serve(
+                home, count, port, profile=profile, android=android, keys=keys, until_eof=until_eof
+            )
+        )
+
+
+def _check_kind(profile: str | None, android: int | None) -> None:
+    """Raise UsageError: there is no such kind of phone, or no such version."""
+    from virtual_phone.android.version import android_of
+    from virtual_phone.state.profiles import profile_of
+
+    try:
+        if profile is not None:
+            profile_of(profile)
+        if android is not None:
+            android_of(android)
+    except PhoneError as error:
+        raise UsageError(error.message, error.remedy) from error
+
+
+def _print_profiles() -> None:
+    """Print what each kind of phone has, one a line."""
+    from virtual_phone.state.profiles import profile_names, profile_of
+
+    rows = [("PROFILE", "ANDROID", "SCREEN", "DISPLAYS", "USERS", "WHAT IT IS")]
+    for name in profile_names():
+        kind = profile_of(name)
+        first = kind.screens[0]
+        displays = ",".join(("0", *(str(one.id) for one in kind.displays)))
+        users = ",".join(str(user.id) for user in kind.users)
+        screen = f"{first.width}x{first.height}"
+        rows.append((name, str(kind.android), screen, displays, users, kind.summary))
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")
 
 
 def _check(keys: Path) -> None:
@@ -80,12 +133,19 @@ def _check(keys: Path) -> None:
 
 
 async def _serve(
-    home: Path, count: int, port: int, *, profile: str | None, keys: Path | None, until_eof: bool
+    home: Path,
+    count: int,
+    port: int,
+    *,
+    profile: str | None,
+    android: int | None,
+    keys: Path | None,
+    until_eof: bool,
 ) -> None:
     from virtual_phone.server.serve import serve_forever
 
     task = asyncio.ensure_future(
-        serve_forever(home, count, port, _announce, profile=profile, keys=keys)
+        serve_forever(home, count, port, _announce, profile=profile, android=android, keys=keys)
     )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -1,10 +1,12 @@
-"""`am`, `cmd activity` and `monkey`: start and stop apps."""
+"""`am` and `cmd activity`: start and stop apps."""
 
 import asyncio
 import re
 
+from virtual_phone.commands.dumpsys import last_anr
 from virtual_phone.commands.intents import IntentArguments, lengthen, parse_intent, shorten
 from virtual_phone.commands.packages.policies import standby_bucket
+from virtual_phone.commands.packages.resolving import offers
 from virtual_phone.input import adb_keyboards
 from virtual_phone.numbers import is_number
 from virtual_phone.shell.call import Call, CommandError, command
@@ -12,7 +14,6 @@ from virtual_phone.state.records import StartStatus, UnknownActivityError
 
 NEW_TASK = 0x10000000
 MAIN = "android.intent.action.MAIN"
-LAUNCHER = "android.intent.category.LAUNCHER"
 _START_FLAGS = frozenset(
     {
         *("-D", "-N", "-W", "-S", "--streaming", "--track-allocation", "--lock-task"),
@@ -91,6 +92,8 @@ async def activity_command(call: Call, words: list[str]) -> int:
             return 0
         case "crash" | "hang":
             package = _package(call, rest)
+            if verb == "hang":
+                last_anr.keep(call.phone, package)
             call.phone.prompts.crash(package, hangs=verb == "hang")
             return 0
         case "get-config":
@@ -126,8 +129,8 @@ async def _start(call: Call, words: list[str]) -> int:
     if not re.fullmatch(r"\d{1,4}", display):
         raise CommandError(f'Error: For input string: "{display}"', 255)
     intent.flags |= NEW_TASK
-    if intent.action == MAIN and not intent.categories and not intent.component:
-        pass
+    if not intent.component and not offers(call.phone, intent.categories):
+        return await _cannot_start(call, intent)
     if "-S" in intent.options and (intent.component or intent.package):
         package = (intent.component or intent.package or "").partition("/")[0]
         await call.line(f"Stopping: {package}")
@@ -285,71 +288,3 @@ async def _stacks(call: Call, verb: str, words: list[str]) -> int:
             f"topActivity=ComponentInfo{{{task.package}/{task.pages[-1].activity}}}\n"
         )
     return 0
-
-
-@command("monkey", java=True)
-async def monkey(call: Call) -> int:
-    """Launch a package by its launcher activity, as `monkey -p PKG 1` is used; or tap at random."""
-    words = list(call.args)
-    packages: list[str] = []
-    categories: list[str] = []
-    values: dict[str, str] = {}
-    verbose = 0
-    count: int | None = None
-    while words:
-        word = words.pop(0)
-        if word in ("-p", "-c") and words:
-            (packages if word == "-p" else categories).append(words.pop(0))
-        elif word in ("-s", "--throttle") and words:
-            values[word] = words.pop(0)
-        elif word.startswith("--pct-") and words:
-            words.pop(0)
-        elif word == "-v":
-            verbose += 1
-        elif word.startswith("-"):
-            continue
-        elif re.fullmatch(r"\d{1,7}", word):
-            count = int(word)
-        else:
-            raise CommandError("** Error: Count (or other arg) not a number: " + word, 255)
-    if count is None:
-        raise CommandError("usage: monkey [-p ALLOWED_PACKAGE [-p ALLOWED_PACKAGE] ...] COUNT", 255)
-    for word in call.args:
-        await call.line(f"  bash arg: {word}")
-    await call.err(f"args: [{', '.join(call.args)}]")
-    for word in call.args:
-        await call.err(f' arg: "{word}"')
-    for word in [*packages, *categories]:
-        await call.err(f'data="{word}"')
-    if verbose:
-        await call.line(f":Monkey: seed={values.get('-s', '1700000000000')} count={count}")
-        for package in packages:
-            await call.line(f":AllowPackage: {package}")
-        for category in categories or [LAUNCHER, "android.intent.category.MONKEY"]:
-            await call.line(f":IncludeCategory: {category}")
-    known = [name for name in packages if _launchable(call, name)]
-    if (packages and not known) or (categories and LAUNCHER not in categories):
-        await call.line("** No activities found to run, monkey aborted.")
-        return 252
-    for event in range(count):
-        if event == 0 and known:
-            call.phone.activities.launch(known[0])
-        else:
-            width, height, _ = call.phone.displays.size(0)
-            random = call.userland.random
-            await call.phone.gestures.tap(
-                random.randrange(width), random.randrange(height // 20, height)
-            )
-        await asyncio.sleep(min(float(values.get("--throttle", "0")) / 1000, 10))
-    await call.line(f"Events injected: {count}")
-    await call.line(
-        "## Network stats: elapsed time=12ms (0ms mobile, 0ms wifi, 12ms not connected)"
-    )
-    if verbose:
-        await call.line("// Monkey finished")
-    return 0
-
-
-def _launchable(call: Call, package: str) -> bool:
-    info = call.phone.packages.get(package)
-    return info is not None and info.launcher_activity is not None

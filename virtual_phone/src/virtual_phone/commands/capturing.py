@@ -2,6 +2,7 @@
 
 import struct
 
+from virtual_phone.commands.dumpsys.display_dump import physical_id
 from virtual_phone.commands.dumpsys.window_trees import dump_displays
 from virtual_phone.commands.options import options
 from virtual_phone.display import capture
@@ -38,6 +39,8 @@ async def screencap(call: Call) -> int:
         if text not in known:
             raise CommandError(f"Display Id '{text}' is not valid.", 1)
         display = known[text]
+    elif call.phone.form_factor.android.can("screencap_warns"):
+        await _warn_of_displays(call)
     path = found.operands[0] if found.operands else ""
     if "p" in found or path.endswith(".png"):
         data = await capture.png(call.userland, display)
@@ -54,9 +57,17 @@ async def screencap(call: Call) -> int:
     return 0
 
 
-def physical_id(display: int) -> str:
-    """Return the long id that SurfaceFlinger gives a display."""
-    return str(4619827259835644672 + display)
+async def _warn_of_displays(call: Call) -> None:
+    """Say what screencap.cpp of Android 14 and later says where several panels are there."""
+    displays = call.phone.displays
+    if sum(displays.is_physical(one.id) for one in displays.all()) > 1:
+        await call.err(
+            "[Warning] Multiple displays were found, but no display id was specified! Defaulting "
+            "to the first display found, however this default is not guaranteed to be consistent "
+            "across captures. A display id should be specified.\n"
+            "A display ID can be specified with the [-d display-id] option.\n"
+            'See "dumpsys SurfaceFlinger --display-id" for valid display IDs.'
+        )
 
 
 @command("uiautomator", java=True)
@@ -89,7 +100,9 @@ async def uiautomator(call: Call) -> int:
     compressed = "--compressed" in words
     paths = [word for word in words[1:] if not word.startswith("--")]
     path = paths[0] if paths else DEFAULT_DUMP
-    xml = await _tree(call, compressed, windows="--windows" in words)
+    # Before Android 11 an option that is not known is passed over.
+    windows = "--windows" in words and call.phone.form_factor.android.can("dump_windows")
+    xml = await _tree(call, compressed, windows=windows)
     if xml is None:
         return 0
     data = encode(xml)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from virtual_phone.shell.call import CommandError
 
+MAIN = "android.intent.action.MAIN"
 _EXTRAS = {
     "-e": 2,
     "--es": 2,
@@ -174,5 +175,9 @@ def parse_intent(
         elif "/" in word:
             found.component = word
         else:
+            # A bare package stands for its launcher activity (Intent.parseCommandArgs).
             found.package = word
+            found.action = found.action or MAIN
+            if found.action == MAIN and not found.categories:
+                found.categories.append("android.intent.category.LAUNCHER")
     return found

@@ -65,7 +65,7 @@ async def input_command(call: Call) -> int:
     if words and words[0] in SOURCES:
         words.pop(0)
     display = 0
-    if words[:1] == ["-d"]:
+    if words[:1] == ["-d"] and call.phone.form_factor.android.can("input_display"):
         if len(words) < 2:
             raise _usage()
         text = words[1]
@@ -91,7 +91,7 @@ async def input_command(call: Call) -> int:
         case "motionevent":
             if len(rest) != 3:
                 raise _usage()
-            if rest[0].upper() not in ("DOWN", "UP", "MOVE", "CANCEL"):
+            if rest[0].upper() not in _motions(call):
                 raise _failure(f"Unknown action: {rest[0]}", "IllegalArgumentException")
             x, y = _numbers(rest[1:], 2)
             call.phone.gestures.finger(rest[0].lower(), 0, x, y, display)
@@ -112,6 +112,12 @@ async def input_command(call: Call) -> int:
         case _:
             raise CommandError(f"Error: Unknown command: {verb}\n{USAGE}", 255)
     return 0
+
+
+def _motions(call: Call) -> tuple[str, ...]:
+    """Return the actions of `motionevent`: CANCEL since Android 12."""
+    known = ("DOWN", "UP", "MOVE")
+    return (*known, "CANCEL") if call.phone.form_factor.android.can("input_cancel") else known
 
 
 def _usage() -> CommandError:

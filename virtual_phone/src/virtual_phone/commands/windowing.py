@@ -4,6 +4,8 @@ import re
 
 from virtual_phone import lock
 from virtual_phone.commands.activity import activity_command
+from virtual_phone.commands.dumpsys.notification_dump import notification_command
+from virtual_phone.commands.dumpsys.power_dumps import battery_command
 from virtual_phone.commands.locking import lock_command
 from virtual_phone.commands.packages.packaging import package_command
 from virtual_phone.commands.packages.policies import policy_command
@@ -166,13 +168,11 @@ async def cmd(call: Call) -> int:
         case "device_state":
             return await _device_state(call, rest)
         case "battery":
-            from virtual_phone.commands.dumpsys.dumps import battery_command
-
             return await battery_command(call, rest)
         case "clipboard":
             return await _clipboard(call, rest)
         case "notification":
-            return await _notification(call, rest)
+            return await notification_command(call, rest)
         case "media_session":
             from virtual_phone.commands.sound import media_command
 
@@ -192,7 +192,7 @@ async def cmd(call: Call) -> int:
 async def _device_state(call: Call, words: list[str]) -> int:
     """Fold and unfold: `print-state`, `print-states`, `state N`, `state reset`."""
     phone = call.phone
-    postures = phone.form_factor.profile.postures
+    postures = phone.form_factor.profile.screens
     match words:
         case ["print-states"]:
             rows = [
@@ -252,9 +252,6 @@ async def _uimode(call: Call, words: list[str]) -> int:
     return 0
 
 
-SHELL = "com.android.shell"
-
-
 async def _location(call: Call, words: list[str]) -> int:
     from virtual_phone.commands.dumpsys.device_dumps import location_on
 
@@ -277,57 +274,6 @@ async def _clipboard(call: Call, words: list[str]) -> int:
         case _:
             raise CommandError("cmd: Failure calling service clipboard: Unknown error", 255)
     return 0
-
-
-ZEN_MODES = {"off": 0, "all": 0, "priority": 1, "on": 2, "none": 2, "alarms": 3}
-"""Words of `cmd notification set_dnd` (NotificationShellCmd) for `Settings.Global.ZEN_MODE`."""
-
-
-async def _notification(call: Call, words: list[str]) -> int:
-    match words[:1]:
-        case ["list"]:
-            for notice in call.phone.notifications.all():
-                from virtual_phone.commands.dumpsys.dumps import notice_key
-
-                await call.line(notice_key(call.phone, notice))
-        case ["post"]:
-            await _post(call, words[1:])
-        case ["set_dnd"]:
-            wanted = (words[1:] or [""])[0]
-            if wanted not in ZEN_MODES:
-                raise CommandError(f"Unknown zen mode {wanted}", 255)
-            call.phone.settings.put("global", "zen_mode", str(ZEN_MODES[wanted]))
-            call.phone.invalidate()
-        case _:
-            raise CommandError(f"Unknown command: {(words or [''])[0]}", 255)
-    return 0
-
-
-async def _post(call: Call, words: list[str]) -> None:
-    from virtual_phone.state.records import Notice
-
-    title = ""
-    rest = list(words)
-    plain: list[str] = []
-    while rest:
-        word = rest.pop(0)
-        if word in ("-t", "--title") and rest:
-            title = rest.pop(0)
-        elif word in ("-S", "--style", "-c", "--content-intent", "-i", "-I") and rest:
-            rest.pop(0)
-        elif not word.startswith("-"):
-            plain.append(word)
-    if len(plain) < 2:
-        raise CommandError("usage: cmd notification post [flags] <tag> <text>", 255)
-    tag = plain[0]
-    # As the shell posts under one id, a tag that is there already is replaced.
-    old = (n.id for n in call.phone.notifications.all() if n.package == SHELL and n.tag == tag)
-    number = next(old, None) or call.phone.state_record.take_id()
-    call.phone.notifications.post(
-        Notice(number, SHELL, title or "Shell", plain[1], call.userland.now(), tag=tag)
-    )
-    await call.line("posting:")
-    await call.line(f"  Notification(channel=shell_cmd shortcut=null title={title!r})")
 
 
 @command("service", java=True)

@@ -1,17 +1,28 @@
-"""The displays of a phone: the panel, as it is held, and virtual ones.
+"""The displays of a phone: the panel, as it is held, the ones its kind has, and virtual ones.
 
-Not what stands on them. Invariant: there is always a display 0.
+Not what stands on them. Invariant: there is always a display 0, and one display is on top.
 """
 
 from typing import TYPE_CHECKING
 
 from virtual_phone.errors import PhoneError
+from virtual_phone.state.profiles import Profile
 from virtual_phone.state.records import DisplayState
 
 if TYPE_CHECKING:
     from virtual_phone.phone import Phone
 
-WIDTH, HEIGHT, DENSITY = 1080, 2400, 420
+
+def displays_of(profile: Profile) -> list[DisplayState]:
+    """Return the displays that a kind of phone starts with, the default one first."""
+    first = profile.screens[0]
+    return [
+        DisplayState(0, first.width, first.height, first.density, "Built-in Screen"),
+        *(
+            DisplayState(one.id, one.width, one.height, one.density, one.name)
+            for one in profile.displays
+        ),
+    ]
 
 
 class Displays:
@@ -38,6 +49,48 @@ class Displays:
     def all(self) -> list[DisplayState]:
         """Return every display, the default one first."""
         return list(self._phone.state_record.displays)
+
+    def begin(self, profile: Profile) -> None:
+        """Have the displays of a kind of phone and no others."""
+        self._phone.state_record.displays = displays_of(profile)
+        self._phone.state_record.display_order = []
+        self._phone.invalidate()
+
+    def stacked(self) -> list[DisplayState]:
+        """Return every display from the bottom of the z-order up.
+
+        As RootWindowContainer keeps them: a display comes in at the bottom, and goes to the top
+        when it is touched or an activity is started on it.
+        """
+        order = self._phone.state_record.display_order or [0]
+        below = [one for one in reversed(self.all()) if one.id not in order]
+        return below + [one for number in order for one in self.all() if one.id == number]
+
+    def bring_to_top(self, display: int) -> None:
+        """Put a display on top of the z-order, so that it has the focus."""
+        record = self._phone.state_record
+        if record.display_order[-1:] == [display] or (not record.display_order and display == 0):
+            return
+        order = record.display_order or [0]
+        record.display_order = [*(one for one in order if one != display), display]
+
+    @property
+    def top(self) -> int:
+        """The id of the display that has the focus."""
+        return self.stacked()[-1].id
+
+    def has_focus(self, display: int) -> bool:
+        """Return whether one of a display's windows has the focus.
+
+        A virtual display that a program made keeps a focus of its own since Android 14.
+        """
+        form = self._phone.form_factor
+        made = display != 0 and form.profile.further(display) is None
+        return display == self.top or (made and form.android.can("own_focus"))
+
+    def is_physical(self, display: int) -> bool:
+        """Return whether a display is a panel or plugged in, and not made by a program."""
+        return display == 0 or self._phone.form_factor.profile.further(display) is not None
 
     def get(self, display: int) -> DisplayState:
         """Return a display's record.
@@ -92,9 +145,10 @@ class Displays:
 
     def remove(self, display: int) -> None:
         """Remove a virtual display and end its tasks."""
-        if display == 0:
+        if self.is_physical(display):
             return
         record = self._phone.state_record
+        record.display_order = [one for one in record.display_order if one != display]
         self._phone.tasks.move_display(display)
         record.displays = [d for d in record.displays if d.id != display]
         self._phone.compositor.drop(display)

@@ -18,6 +18,8 @@ class Focus:
         self._phone = phone
         self.text_tools: PageState | None = None
         """The page whose focused field shows the bar with cut, copy and paste."""
+        self.was_shown = False
+        """Whether the keyboard was shown since it was bound to the window in front."""
 
     @property
     def keyboard_shown(self) -> bool:
@@ -25,6 +27,7 @@ class Focus:
 
     def hide_keyboard(self) -> None:
         """Take the keyboard away; the field keeps the focus."""
+        self.was_shown |= self._phone.state_record.keyboard_shown
         self._phone.state_record.keyboard_shown = False
         self._phone.invalidate()
 

@@ -74,6 +74,7 @@ class Keys:
 
     def press_soft(self, code: int, *, long_press: bool = False, meta: int = 0) -> bool:
         """Do what `press` does, but leave the bar over selected text."""
+        self._phone.power.note_use()
         if not self._phone.power.screen_on:
             if code in (k.POWER, k.WAKEUP):
                 self._phone.power.wake()

@@ -94,6 +94,8 @@ class Touch:
         scene = self._phone.compositor.scene(display)
         if scene.off:
             return
+        self._phone.displays.bring_to_top(display)
+        self._phone.power.note_use()
         others = [f for (d, _), f in self._fingers.items() if d == display]
         surface = scene.surface_at(x, y)
         zone = self._phone.navigation.zone(scene, x, y)

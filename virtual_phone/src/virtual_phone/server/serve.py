@@ -35,6 +35,7 @@ class PhoneHost:
         secure: whether the phones ask before they trust a computer (see `KeyGate`).
         keys: file with the only keys that are let in, without a question (see `ListedKeys`).
         profile: what kind of phones (`virtual_phone.state.profiles`); what they were by default.
+        android: which version; the one they had, or their kind has, by default.
         clock: their time, seconds since the epoch; the computer's by default.
     """
 
@@ -47,6 +48,7 @@ class PhoneHost:
         secure: bool = False,
         keys: Path | None = None,
         profile: str | None = None,
+        android: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if count < 1:
@@ -65,6 +67,7 @@ class PhoneHost:
         self._secure = secure
         self._keys = keys
         self._profile = profile
+        self._android = android
         self._clock = clock
         self._phones: dict[str, ServedPhone] = {}
         self._channel = Channel(self, home)
@@ -93,7 +96,12 @@ class PhoneHost:
         home = self._home / name
         self._claims.append(await claim(home))
         return ServedPhone(
-            home, name, gate=self._gate(home), profile=self._profile, clock=self._clock
+            home,
+            name,
+            gate=self._gate(home),
+            profile=self._profile,
+            android=self._android,
+            clock=self._clock,
         )
 
     def _gate(self, home: Path) -> KeyGate | ListedKeys | None:
@@ -188,13 +196,14 @@ async def serve_forever(
     announce: Callable[[str, Phone], None],
     *,
     profile: str | None = None,
+    android: int | None = None,
     keys: Path | None = None,
 ) -> None:
     """Serve phones until cancelled; `announce` is called once for each that is ready.
 
     They end whole however often it is cancelled: a parent ends its input and sends SIGTERM.
     """
-    host = PhoneHost(home, count=count, port=port, profile=profile, keys=keys)
+    host = PhoneHost(home, count=count, port=port, profile=profile, android=android, keys=keys)
     try:
         for serial, phone in await host.start():
             announce(serial, phone)

@@ -52,6 +52,7 @@ class ServedPhone:
         name: how it is called; also the seed of its identity.
         gate: says which computers may connect; every one may without it.
         profile: what kind of phone it is (`virtual_phone.state.profiles`); what it was by default.
+        android: which version; the one it had, or its kind has, by default.
         clock: its time, seconds since the epoch; the computer's by default.
     """
 
@@ -62,11 +63,12 @@ class ServedPhone:
         *,
         gate: KeyGate | ListedKeys | None = None,
         profile: str | None = None,
+        android: int | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._clock = clock
         self._clock_offset_s = 0.0
-        self.phone = Phone(home, name=name, clock=self._now, profile=profile)
+        self.phone = Phone(home, name=name, clock=self._now, profile=profile, android=android)
         self.userland = Userland(self.phone, home, name)
         self.gate = FaultyGate(gate or OpenGate())
         self.daemon = AdbDaemon(self.userland, gate=self.gate, reboot=self._begin_reboot)
@@ -249,6 +251,7 @@ class ServedPhone:
         self.userland.reboot()
         for package in {task.package for task in self.phone.tasks.front_to_back()}:
             self.phone.activities.force_stop(package)
+        self.phone.prompts.forget()
         lock.boot(self.phone)
         await asyncio.sleep(BOOT_S)
         self._listen_inside()

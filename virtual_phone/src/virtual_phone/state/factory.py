@@ -15,9 +15,10 @@ import msgspec
 
 from virtual_phone.app import Seed
 from virtual_phone.apps import all_apps
+from virtual_phone.display.displays import displays_of
 from virtual_phone.packages.installed import PackageInfo
 from virtual_phone.state.profiles import profile_of
-from virtual_phone.state.records import DisplayState, PhoneState
+from virtual_phone.state.records import PhoneState
 
 FIRST_UID = 10_040
 MINUTE_S = 60.0
@@ -45,19 +46,17 @@ def whole_minute(now: float) -> float:
 def factory(seed: int, born: float, profile: str) -> Factory:
     """Return the new phone of a seed that was made at a time (seconds since the epoch)."""
     seeded = {p: (app, app.seed(seed_for(seed, p, born))) for p, app in all_apps().items()}
-    posture = profile_of(profile).postures[0]
     record = PhoneState(
         born=born,
         profile=profile,
+        battery_charging=profile_of(profile).charging,
         notices=[
             notice
             for app, data in seeded.values()
             if app.first_notices is not None
             for notice in app.first_notices(data)
         ],
-        displays=[
-            DisplayState(0, posture.width, posture.height, posture.density, "Built-in Screen")
-        ],
+        displays=displays_of(profile_of(profile)),
     )
     states = {package: msgspec.json.encode(data) for package, (_, data) in seeded.items()}
     return Factory(msgspec.json.encode(record), MappingProxyType(states))

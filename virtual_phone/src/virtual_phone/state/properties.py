@@ -6,15 +6,15 @@ value changes. Invariant: `ro.*` keys never change after construction, as on a r
 
 import hashlib
 from collections.abc import Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING
 
 from virtual_phone.errors import PhoneError
 from virtual_phone.well_formed import well_formed
 
-RELEASE = "14"
-SDK = 34
-BUILD_ID = "UP1A.231005.007"
-INCREMENTAL = "11207342"
-MODEL = "Virtual Phone"
+if TYPE_CHECKING:
+    from virtual_phone.android.version import Android
+    from virtual_phone.state.profiles import Profile
+
 DEVICE = "vphone"
 VALUE_LIMIT = 92  # PROP_VALUE_MAX: longer values are refused for keys that are not `ro.*`.
 
@@ -83,11 +83,43 @@ def serial_of(name: str, seed: int) -> str:
     return hashlib.sha256(f"{name}/{seed}".encode()).hexdigest()[:12].upper()
 
 
-def factory_properties(
-    name: str, seed: int, *, width: int, height: int, density: int
-) -> Properties:
-    """Return the properties a new phone boots with; sizes in pixels and dots per inch."""
-    fingerprint = f"virtual/{DEVICE}/{DEVICE}:{RELEASE}/{BUILD_ID}/{INCREMENTAL}:user/release-keys"
+def build_properties(profile: "Profile", android: "Android") -> dict[str, str]:
+    """Return what a kind of phone with a version was built with."""
+    release, build, number = android.release, android.build_id, android.incremental
+    fingerprint = f"{profile.brand}/{DEVICE}/{DEVICE}:{release}/{build}/{number}:user/release-keys"
+    screen = profile.screens[0]
+    values = {
+        "ro.build.characteristics": profile.characteristics,
+        "ro.build.date": android.built,
+        "ro.build.date.utc": str(android.built_s),
+        "ro.build.description": f"{DEVICE}-user {release} {build} {number} release-keys",
+        "ro.build.display.id": build,
+        "ro.build.id": build,
+        "ro.build.version.incremental": number,
+        "ro.build.version.release": release,
+        "ro.build.version.sdk": str(android.sdk),
+        "ro.build.version.security_patch": android.security_patch,
+        "ro.product.first_api_level": str(android.sdk),
+        "ro.sf.lcd_density": str(screen.density),
+        "ro.system.build.version.release": release,
+        "ro.system.build.version.sdk": str(android.sdk),
+        "ro.virtual_phone.display": f"{screen.width}x{screen.height}",
+        "ro.vndk.version": str(android.sdk),
+    }
+    for part in ("", "bootimage.", "system.", "vendor."):
+        values[f"ro.{part}build.fingerprint"] = fingerprint
+    values["ro.product.build.fingerprint"] = fingerprint
+    for part in ("", "system.", "vendor."):
+        values[f"ro.product.{part}brand"] = profile.brand
+        values[f"ro.product.{part}manufacturer"] = profile.manufacturer
+        values[f"ro.product.{part}model"] = profile.model
+    if android.can("release_or_codename"):
+        values["ro.build.version.release_or_codename"] = release
+    return values | profile.properties
+
+
+def factory_properties(name: str, seed: int) -> Properties:
+    """Return the properties that every new phone boots with; `build_properties` has the others."""
     values = {
         "dalvik.vm.heapgrowthlimit": "256m",
         "dalvik.vm.heapsize": "512m",
@@ -122,19 +154,11 @@ def factory_properties(
         "ro.boot.qemu": "0",
         "ro.boot.serialno": serial_of(name, seed),
         "ro.boot.verifiedbootstate": "green",
-        "ro.bootimage.build.fingerprint": fingerprint,
         "ro.bootloader": "unknown",
         "ro.bootmode": "normal",
         "ro.build.ab_update": "true",
-        "ro.build.characteristics": "nosdcard",
-        "ro.build.date": "Thu Oct  5 08:12:31 UTC 2023",
-        "ro.build.date.utc": "1696493551",
-        "ro.build.description": f"{DEVICE}-user {RELEASE} {BUILD_ID} {INCREMENTAL} release-keys",
-        "ro.build.display.id": BUILD_ID,
-        "ro.build.fingerprint": fingerprint,
         "ro.build.flavor": f"{DEVICE}-user",
         "ro.build.host": "build",
-        "ro.build.id": BUILD_ID,
         "ro.build.product": DEVICE,
         "ro.build.tags": "release-keys",
         "ro.build.type": "user",
@@ -142,13 +166,8 @@ def factory_properties(
         "ro.build.version.all_codenames": "REL",
         "ro.build.version.base_os": "",
         "ro.build.version.codename": "REL",
-        "ro.build.version.incremental": INCREMENTAL,
         "ro.build.version.min_supported_target_sdk": "28",
         "ro.build.version.preview_sdk": "0",
-        "ro.build.version.release": RELEASE,
-        "ro.build.version.release_or_codename": RELEASE,
-        "ro.build.version.sdk": str(SDK),
-        "ro.build.version.security_patch": "2023-10-05",
         "ro.carrier": "unknown",
         "ro.com.google.clientidbase": "android-virtual-phone",
         "ro.config.alarm_alert": "Morning.ogg",
@@ -161,42 +180,24 @@ def factory_properties(
         "ro.kernel.version": "6.1",
         "ro.opengles.version": "196610",
         "ro.product.board": DEVICE,
-        "ro.product.brand": "virtual",
-        "ro.product.build.fingerprint": fingerprint,
         "ro.product.cpu.abi": "x86_64",
         "ro.product.cpu.abilist": "x86_64,arm64-v8a",
         "ro.product.cpu.abilist32": "",
         "ro.product.cpu.abilist64": "x86_64,arm64-v8a",
         "ro.product.device": DEVICE,
-        "ro.product.first_api_level": str(SDK),
         "ro.product.locale": "en-US",
-        "ro.product.manufacturer": "Virtual",
-        "ro.product.model": MODEL,
         "ro.product.name": DEVICE,
-        "ro.product.system.brand": "virtual",
         "ro.product.system.device": DEVICE,
-        "ro.product.system.manufacturer": "Virtual",
-        "ro.product.system.model": MODEL,
         "ro.product.system.name": DEVICE,
-        "ro.product.vendor.brand": "virtual",
         "ro.product.vendor.device": DEVICE,
-        "ro.product.vendor.manufacturer": "Virtual",
-        "ro.product.vendor.model": MODEL,
         "ro.product.vendor.name": DEVICE,
         "ro.property_service.version": "2",
         "ro.revision": "0",
         "ro.secure": "1",
         "ro.serialno": serial_of(name, seed),
-        "ro.sf.lcd_density": str(density),
         "ro.surface_flinger.max_virtual_display_dimension": "4096",
-        "ro.virtual_phone.display": f"{width}x{height}",
         "ro.virtual_phone.name": name,
-        "ro.system.build.fingerprint": fingerprint,
-        "ro.system.build.version.release": RELEASE,
-        "ro.system.build.version.sdk": str(SDK),
         "ro.treble.enabled": "true",
-        "ro.vendor.build.fingerprint": fingerprint,
-        "ro.vndk.version": str(SDK),
         "ro.wifi.channels": "",
         "ro.zygote": "zygote64",
         "selinux.restorecon_recursive": "/data/misc_ce/0",

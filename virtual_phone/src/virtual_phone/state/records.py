@@ -80,6 +80,16 @@ class DisplayState(msgspec.Struct):
     name: str = ""
 
 
+class Battery(msgspec.Struct):
+    """What `dumpsys battery set` forced, beside the level and whether it charges."""
+
+    forced: bool = False
+    source: str = ""  # What powers the phone, where it is not what its kind is powered by.
+    status: int = 0  # Of BatteryManager; 0 follows from whether it charges.
+    scale: int = 100
+    present: bool = True
+
+
 class Policies(msgspec.Struct):
     """What shell programs were told of apps and that no screen of the phone shows."""
 
@@ -133,9 +143,14 @@ class PhoneState(msgspec.Struct):
     next_id: int = 100
     battery_level: int = 87
     battery_charging: bool = False
+    battery: Battery = msgspec.field(default_factory=Battery)
     born: float = 0.0
     """When the phone was new, in seconds since the epoch; its first files are older."""
     profile: str = DEFAULT_PROFILE
+    android: int = 0
+    """Which version, where it is not its profile's."""
+    display_order: list[int] = []
+    """The displays that were touched or started on, the one on top last."""
     posture: int = 0
     """Which of its profile's screens it shows."""
     held: int = -1

@@ -23,6 +23,8 @@ class Prompts:
     def __init__(self, phone: "Phone") -> None:
         self._phone = phone
         self._after: Callable[[], None] | None = None
+        self.last_anr: tuple[float, str] = (0.0, "")
+        """When an app last did not respond, and what the window manager kept of that."""
 
     def require_permission(self, package: str, permission: str, then: Callable[[], None]) -> None:
         """Do something that needs a permission: at once when granted, else ask."""
@@ -76,6 +78,7 @@ class Prompts:
     def forget(self) -> None:
         """Do nothing after an answer: the phone is another from now on."""
         self._after = None
+        self.last_anr = (0.0, "")
 
     def _show(self, **about: str) -> None:
         record = self._phone.state_record

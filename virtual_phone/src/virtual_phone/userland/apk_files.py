@@ -41,7 +41,7 @@ def _names(land: Userland, path: str) -> set[str]:
 
 
 def _paths(land: Userland) -> dict[str, PackageInfo]:
-    from virtual_phone.commands.packages.packaging import apk_path
+    from virtual_phone.commands.packages.listing import apk_path
 
     return {apk_path(info): info for info in land.phone.packages.list()}
 

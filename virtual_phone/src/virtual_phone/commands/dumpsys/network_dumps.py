@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 FIRST_NETWORK = "Linewire Home"  # What the phone is connected to until another network is chosen.
 ROUTER_MAC = "02:15:b2:00:01:00"
 WIFI_NETWORK, CELL_NETWORK = 100, 101
-_OWNER = "UserInfo{0:Owner:4c13}"
-_OWNER_FLAGS = "19475 (ADMIN|FULL|INITIALIZED|MAIN|PRIMARY|SYSTEM)"
+_USER_FLAGS = (
+    *((0x2, "ADMIN"), (0x400, "FULL"), (0x10, "INITIALIZED"), (0x4000, "MAIN")),
+    *((0x20, "MANAGED_PROFILE"), (0x1, "PRIMARY"), (0x1000, "PROFILE"), (0x800, "SYSTEM")),
+)
+"""Of android.content.pm.UserInfo, in the order in which they are written."""
 _WIFI_ABILITIES = "NOT_METERED&INTERNET&NOT_RESTRICTED&TRUSTED&NOT_VPN&VALIDATED&NOT_ROAMING"
 _CELL_ABILITIES = "INTERNET&NOT_RESTRICTED&TRUSTED&NOT_VPN&VALIDATED&NOT_ROAMING"
 
@@ -85,18 +88,20 @@ def dump_connectivity(phone: Phone, words: list[str]) -> str:
 
 
 def dump_user(phone: Phone, words: list[str]) -> str:
-    """Return the report of the user manager; the phone has one user."""
-    del phone, words
-    return "\n".join(
-        [
-            "Current user: 0",
-            "Users:",
-            f"  {_OWNER} serialNo=0 isPrimary=true",
-            "    Type: android.os.usertype.full.SYSTEM",
-            f"    Flags: {_OWNER_FLAGS}",
+    """Return the report of the user manager."""
+    del words
+    rows = ["Current user: 0", "Users:"]
+    for user in phone.form_factor.profile.users:
+        flags = int(user.flags, 16)
+        named = "|".join(name for bit, name in _USER_FLAGS if flags & bit)
+        rows += [
+            f"  UserInfo{{{user.id}:{user.name}:{user.flags}}} serialNo={user.id} "
+            f"isPrimary={str(user.id == 0).lower()}",
+            f"    Type: android.os.usertype.{user.type}",
+            f"    Flags: {flags} ({named})",
             "    State: RUNNING_UNLOCKED",
         ]
-    )
+    return "\n".join(rows)
 
 
 def dump_trust(phone: Phone, words: list[str]) -> str:

@@ -6,6 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from virtual_phone.commands.intents import shorten
+from virtual_phone.commands.packages.listing import apk_path
+from virtual_phone.commands.packages.users import packages_of
 
 if TYPE_CHECKING:
     from virtual_phone.packages.installed import PackageInfo
@@ -13,10 +15,31 @@ if TYPE_CHECKING:
 
 
 def dump_package(phone: Phone, package: str) -> str:
-    info = phone.packages.get(package)
+    info = phone.packages.get(package) or _of_others(phone, package)
     if info is None:
         return f"Dexopt state:\n  Unable to find package: {package}"
     return "\n".join([*_resolver(info), *_body(phone, info)])
+
+
+def _of_others(phone: Phone, package: str) -> PackageInfo | None:
+    """Return a package that only another user has."""
+    for user in phone.form_factor.profile.users:
+        if package in user.packages:
+            return next(one for one in packages_of(phone, user) if one.package == package)
+    return None
+
+
+def _others(phone: Phone, info: PackageInfo) -> list[str]:
+    """Return the lines of every user but the owner."""
+    rows: list[str] = []
+    for user in phone.form_factor.profile.users[1:]:
+        there = info.system or info.package in user.packages
+        rows += [
+            f"    User {user.id}: ceDataInode=0 installed={str(there).lower()} hidden=false "
+            "suspended=false distractionFlags=0 stopped=false notLaunched=false enabled=0 "
+            "instant=false virtual=false"
+        ]
+    return rows
 
 
 def _hash(text: str) -> str:
@@ -38,10 +61,9 @@ def _resolver(info: PackageInfo) -> list[str]:
 
 
 def _body(phone: Phone, info: PackageInfo) -> list[str]:
-    from virtual_phone.commands.packages.packaging import apk_path
-
     flags = "SYSTEM HAS_CODE ALLOW_CLEAR_USER_DATA" if info.system else "HAS_CODE ALLOW_BACKUP"
     granted = phone.state_record.granted.get(info.package, [])
+    owned = str(info.package in phone.packages).lower()
     path = apk_path(info).rpartition("/")[0]
     return [
         "Packages:",
@@ -51,7 +73,7 @@ def _body(phone: Phone, info: PackageInfo) -> list[str]:
         f"    codePath={path}",
         f"    resourcePath={path}",
         "    primaryCpuAbi=null",
-        f"    versionCode={info.version_code} minSdk=28 targetSdk=34",
+        f"    versionCode={info.version_code} minSdk=28 targetSdk={phone.form_factor.android.sdk}",
         f"    versionName={info.version_name}",
         f"    flags=[ {flags} ]",
         f"    pkgFlags=[ {flags} ]",
@@ -64,8 +86,8 @@ def _body(phone: Phone, info: PackageInfo) -> list[str]:
         "    requested permissions:",
         *(f"      {name}" for name in info.permissions),
         "    install permissions:",
-        "    User 0: ceDataInode=0 installed=true hidden=false suspended=false distractionFlags=0 "
-        "stopped=false notLaunched=false enabled=0 instant=false virtual=false",
+        f"    User 0: ceDataInode=0 installed={owned} hidden=false suspended=false "
+        "distractionFlags=0 stopped=false notLaunched=false enabled=0 instant=false virtual=false",
         f"      dataDir=/data/user/0/{info.package}",
         "      firstInstallTime=2023-10-05 08:12:31",
         "      runtime permissions:",
@@ -74,4 +96,5 @@ def _body(phone: Phone, info: PackageInfo) -> list[str]:
             "flags=[ USER_SENSITIVE_WHEN_GRANTED]"
             for name in dict.fromkeys([*info.permissions, *granted])
         ),
+        *_others(phone, info),
     ]
