@@ -9,6 +9,7 @@ only where it is bound).
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator
 
@@ -78,11 +79,11 @@ class ByteGate:
         return self._clock() < self._awaited_until_s
 
     @property
-    def waits_s(self) -> float | None:
-        """How many seconds until `overdue` has something to do; None if nothing is held."""
+    def waits_s(self) -> float:
+        """How many seconds until `overdue` has something to do; infinite if nothing is held."""
         kind = self._grammar.open_kind
         if kind is None:
-            return None
+            return math.inf
         return max(0.0, self._fed_s + self._patience_s(kind) - self._clock())
 
     def feed(self, data: bytes) -> list[Message]:
@@ -103,8 +104,8 @@ class ByteGate:
 
     def overdue(self) -> list[Message]:
         """Return the keys and the paste that were held for too long, and give up the rest."""
-        kind, waits_s = self._grammar.open_kind, self.waits_s
-        if kind is None or waits_s is None or waits_s > 0.0:
+        kind = self._grammar.open_kind
+        if kind is None or self.waits_s > 0.0:
             return []
         held = self._grammar.held
         text = self._grammar.drop()
@@ -121,6 +122,10 @@ class ByteGate:
             return [Key("escape", "\x1b"), character_key(chr(held[1]))]
         self._log_once(f"torn {kind}", "The rest of a sequence did not come: %r", held[:4])
         return []
+
+    def drop(self) -> None:
+        """Forget what is held."""
+        self._grammar.drop()
 
     def _patience_s(self, kind: Kind) -> float:
         if kind is Kind.PASTE:

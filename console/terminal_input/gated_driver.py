@@ -57,13 +57,29 @@ class _Gated(Driver):
         self.hear(kind, text)
 
     def _take(self, data: bytes) -> None:
-        """Hand on what bytes mean; none of it raises."""
-        for event in self.gate.feed(data):
+        """Hand on what bytes mean."""
+        try:
+            events = self.gate.feed(data)
+        except Exception as error:
+            self._begin_again(error, data)
+            return
+        for event in events:
             self._hand_on(event)
 
     def _look(self) -> None:
-        for event in self.gate.overdue():
+        """Hand on what waited for its rest in vain."""
+        try:
+            events = self.gate.overdue()
+        except Exception as error:
+            self._begin_again(error, b"")
+            return
+        for event in events:
             self._hand_on(event)
+
+    def _begin_again(self, error: Exception, data: bytes) -> None:
+        """Report an error of the gate itself, and forget what it held."""
+        self._report(error, data)
+        self.gate.drop()
 
     def _hand_on(self, event: Message) -> None:
         try:
@@ -123,8 +139,7 @@ def _for_terminal(driver: type[Driver], alts: frozenset[str]) -> type[Driver]:
             with selectors.SelectSelector() as selector:
                 selector.register(self.fileno, selectors.EVENT_READ)
                 while not self.exit_event.is_set():
-                    waits_s = self.gate.waits_s
-                    wanted_s = _LOOK_S if waits_s is None else min(_LOOK_S, waits_s)
+                    wanted_s = min(_LOOK_S, self.gate.waits_s)
                     if not selector.select(wanted_s):
                         # What was there before the time was up has been read.
                         self._look()

@@ -10,6 +10,8 @@ from agent import protocol
 from console.app import SwitchboardApp, run_console
 from console.screens.deck.deck import DeckScreen
 from console.terminal.signals import StopRequest
+from console.terminal_input.byte_gate import ByteGate
+from console.terminal_input.grammar import Grammar, Sequence
 from console.terminal_input.meanings import Meaning, Meanings
 from tests.console.fakes import FakeCore, phone
 
@@ -44,11 +46,22 @@ def break_drawing() -> None:
     DeckScreen.on_mount = mount  # type: ignore[method-assign]
 
 
+def break_cutting() -> None:
+    """Let the grammar itself raise on one key."""
+    right = Grammar.feed
+
+    def wrong(self: Grammar, data: bytes) -> list[Sequence]:
+        if data == _SECRET.encode():
+            raise RuntimeError("the grammar broke")
+        return right(self, data)
+
+    Grammar.feed = wrong  # type: ignore[method-assign]
+
+
 def break_thread() -> None:
     """Let the thread that reads end as none may."""
-    from console.terminal_input.byte_gate import ByteGate
 
-    def wrong(self: ByteGate) -> float | None:
+    def wrong(self: ByteGate) -> float:
         raise RuntimeError("the thread broke")
 
     ByteGate.waits_s = property(wrong)  # type: ignore[assignment, method-assign]
@@ -82,6 +95,7 @@ async def insist() -> None:
 KINDS = {
     "input": break_input,
     "drawing": break_drawing,
+    "cutting": break_cutting,
     "thread": break_thread,
     "leaving": break_leaving,
     "style": break_style,

@@ -148,8 +148,11 @@ def test_the_release_of_the_key_that_started_it_does_nothing(home: Path) -> None
         terminal.close()
 
 
-def test_an_error_in_what_a_key_means_is_said_and_the_next_key_counts(home: Path) -> None:
-    terminal = opened(home, "input")
+@pytest.mark.parametrize("kind", ["input", "cutting"])
+def test_an_error_in_what_a_key_means_is_said_and_the_next_key_counts(
+    home: Path, kind: str
+) -> None:
+    terminal = opened(home, kind)
     try:
         terminal.see("1 Deck")
         terminal.press_until(b"z", "reading the terminal")
