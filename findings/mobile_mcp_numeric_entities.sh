@@ -16,7 +16,7 @@ cat > "$folder/sdk/platform-tools/adb" <<'ADB'
 case "$*" in
 *"uiautomator dump"*)
     cat <<'XML'
-<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation="0"><node index="0" text="Meet at 6&#10;Gate B &#128512;" resource-id="" class="android.widget.TextView" package="com.example.chat" content-desc="" checkable="false" bounds="[0,100][1080,260]" /><node index="1" text="  12" resource-id="" class="android.widget.TextView" package="com.example.chat" content-desc="" checkable="false" bounds="[0,260][1080,320]" /></hierarchy>UI hierchary dumped to: /dev/tty
+<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation="0"><node index="0" text="" resource-id="" class="android.widget.FrameLayout" package="com.example.chat" content-desc="" checkable="false" bounds="[0,0][1080,2400]"><node index="0" text="Meet at 6&#10;Gate B &#128512;" resource-id="" class="android.widget.TextView" package="com.example.chat" content-desc="" checkable="false" bounds="[0,100][1080,260]" /><node index="1" text="  12" resource-id="" class="android.widget.TextView" package="com.example.chat" content-desc="" checkable="false" bounds="[0,260][1080,320]" /></node></hierarchy>UI hierchary dumped to: /dev/tty
 XML
     ;;
 esac

@@ -115,8 +115,8 @@ def keeps_files():
     """lists, pulls and pushes files, captures the screen"""
     with session() as server:
         listed = server.say("files")
-        name = re.search(r"(\S+\.pdf)", listed)[1]
-        assert name in server.say("files", action="pull", path=f"/sdcard/Download/{name}")
+        name = re.search(r"(\S+)\.pdf", listed)[1]
+        assert name in server.say("files", action="pull", path=f"/sdcard/Download/{name}.pdf")
         assert "Screenshot saved" in server.say("capture")
 
 
