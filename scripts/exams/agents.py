@@ -4,6 +4,7 @@ Versions are pinned: what is examined is what was read when the cases were writt
 Invariant: what a program starts ends with its cases.
 """
 
+import subprocess
 import sys
 
 from scripts.exams.environments import (
@@ -53,7 +54,11 @@ def mobilerun(hall: Hall, serial: str) -> Report:
 def android_emu_agent(hall: Hall, serial: str) -> Report:
     """Examine android-emu-agent: its daemon, driven by its command line."""
     python = python_environment(hall, "emu-agent", [f"android-emu-agent=={EMU_AGENT}"])
-    rows = _rows(hall, serial, [str(python), str(PROGRAMS / "android_emu_agent_client.py")])
+    try:
+        rows = _rows(hall, serial, [str(python), str(PROGRAMS / "android_emu_agent_client.py")])
+    finally:  # Its daemon outlives its cases where they take too long.
+        stop = [str(python.with_name("android-emu-agent")), "daemon", "stop"]
+        subprocess.run(stop, env=hall.environment(serial), capture_output=True, check=False)
     return Report("android-emu-agent", EMU_AGENT, rows=rows)
 
 

@@ -69,6 +69,7 @@ def tells_size():
 
 def lists_apps():
     """lists the apps that can be launched"""
+    needs_own_server()
     with session() as server:
         said = server.say("mobile_list_apps", device=SERIAL)
         assert SETTINGS in said and NOTES in said, said
