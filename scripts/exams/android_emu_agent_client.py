@@ -64,7 +64,7 @@ def sees():
 
 
 def acts():
-    """taps marks and selectors, scrolls, goes back, home and to the recent apps"""
+    """taps marks and selectors, waits for texts and goes back"""
     launch(SETTINGS, "Battery")
     say("action", "tap", SESSION[0], ref("Battery"))
     say("wait", "text", SESSION[0], "Battery Saver")
@@ -72,6 +72,10 @@ def acts():
     say("action", "tap", SESSION[0], 'text:"Display"')
     say("wait", "text", SESSION[0], "Brightness level")
     say("action", "back", SESSION[0])
+
+
+def leaves():
+    """scrolls, goes to the recent apps and home, and expects the app in front"""
     say("action", "scroll", "down", "-s", SESSION[0])
     say("action", "recents", SESSION[0])
     say("action", "home", SESSION[0])
@@ -83,8 +87,8 @@ def types():
     say("app", "launch", SESSION[0], NOTES)
     say("wait", "exists", SESSION[0], "--desc", "New note")
     say("action", "tap", SESSION[0], 'desc:"New note"')
-    say("wait", "exists", SESSION[0], "--id", "com.android.notes:id/edit_body")
-    target = "id:com.android.notes:id/edit_body"
+    say("wait", "exists", SESSION[0], "--id", "com.android.notes:id/body")
+    target = "id:com.android.notes:id/body"
     say("action", "set-text", SESSION[0], target, "grüezi & hello")
     say("expect", "text", SESSION[0], "grüezi & hello")
     say("action", "clear", SESSION[0], target)
@@ -189,6 +193,7 @@ run(
         begins,
         sees,
         acts,
+        leaves,
         types,
         names_apps,
         sets,
