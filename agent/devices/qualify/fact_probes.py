@@ -16,9 +16,11 @@ from agent.devices.facts.foreground import read_front
 from agent.devices.facts.input_methods import INPUT_METHODS, read_input_methods
 from agent.devices.facts.keyboard import KEYBOARD, read_keyboard_shown
 from agent.devices.facts.keyguard import KEYGUARD, read_locked
+from agent.devices.facts.packages import launchable_command, read_launchable
 from agent.devices.facts.power import POWER, read_awake
 from agent.devices.facts.storage import STORAGE, read_free_percent
 from agent.devices.facts.thermal import NO_SUCH_SERVICE, STATUSES, THERMAL, read_thermal
+from agent.devices.facts.users import CURRENT_USER, USERS, PhoneUser, read_current_user, read_users
 from agent.devices.passport.passport import Area, Outcome, Row
 from agent.devices.qualify.conditions import Conditions, fact_row
 from agent.devices.qualify.probe import Probe, absent
@@ -48,6 +50,8 @@ class FactProbes:
             (Area.DISPLAYS, "locked", self._locked),
             (Area.DISPLAYS, "keyboard shown", self._keyboard),
             (Area.DISPLAYS, "keyboard", self._input_methods),
+            (Area.PEOPLE, "users", self._users),
+            (Area.PEOPLE, "apps", self._apps),
             (Area.POWER, "awake", self._awake),
             (Area.POWER, "battery", self._battery),
             (Area.POWER, "heat", self._heat),
@@ -77,6 +81,22 @@ class FactProbes:
     async def _awake(self) -> list[Row]:
         awake = self._conditions.awake = read_awake(await self._answer_to(POWER))
         return [fact_row(Area.POWER, "awake", _words(awake))]
+
+    async def _users(self) -> list[Row]:
+        users = read_users(await self._answer_to(USERS))
+        current = read_current_user(await self._answer_to(CURRENT_USER))
+        return [
+            fact_row(Area.PEOPLE, "users", _changed(users, _user_words)),
+            fact_row(Area.PEOPLE, "current user", _changed(current, str)),
+        ]
+
+    async def _apps(self) -> list[Row]:
+        told = read_launchable(await self._answer_to(launchable_command()))
+        count = _changed(told.packages, lambda names: f"{len(names)} can be started")
+        return [
+            fact_row(Area.PEOPLE, "apps", count),
+            fact_row(Area.PEOPLE, "unlocked since its start", _words(told.unlocked)),
+        ]
 
     async def _battery(self) -> list[Row]:
         battery = read_battery(await self._answer_to(BATTERY))
@@ -141,6 +161,14 @@ def _display_row(display: DisplayFacts) -> Row:
         outcome=Outcome.WORKS if size_and_focus_known else Outcome.UNKNOWN,
         detail=", ".join(words),
         line=display.size.line if isinstance(display.size, Known) else "",
+    )
+
+
+def _user_words(users: tuple[PhoneUser, ...]) -> str:
+    """Name users by number alone: a passport may be shown to others."""
+    return ", ".join(
+        f"{'profile' if one.is_profile else 'user'} {one.number}{'' if one.is_running else ' (off)'}"
+        for one in users
     )
 
 

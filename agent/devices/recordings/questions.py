@@ -10,11 +10,12 @@ from agent.devices.facts.battery import BATTERY
 from agent.devices.facts.input_methods import INPUT_METHODS
 from agent.devices.facts.keyboard import KEYBOARD
 from agent.devices.facts.keyguard import KEYGUARD_OF_ACTIVITIES
+from agent.devices.facts.packages import launchable_command, packages_command
 from agent.devices.facts.power import POWER
 from agent.devices.facts.storage import STORAGE
 from agent.devices.facts.thermal import THERMAL
+from agent.devices.facts.users import CURRENT_USER, USERS
 
-_LAUNCHABLE = "cmd package query-activities --brief -a android.intent.action.MAIN -c"
 _TREE = "/data/local/tmp/switchboard-recording.xml"
 
 
@@ -38,11 +39,10 @@ QUESTIONS: Mapping[str, str] = {
     "storage": STORAGE,
     "notifications": "dumpsys notification --noredact",
     "notification-keys": "cmd notification list",
-    "users": "pm list users",
-    "current-user": "am get-current-user",
-    "packages": "pm list packages --user 0 --show-versioncode",
-    "launchable": f"{_LAUNCHABLE} android.intent.category.LAUNCHER",
-    "launchable-tv": f"{_LAUNCHABLE} android.intent.category.LEANBACK_LAUNCHER",
+    "users": USERS,
+    "current-user": CURRENT_USER,
+    "packages": packages_command(versions=True),
+    "launchable": launchable_command(),
     "input-methods": INPUT_METHODS,
     "tree": _dump(""),
     "tree-windows": _dump("--windows "),

@@ -45,9 +45,7 @@ _REMEMBERED = frozenset(
 )
 """What is looked for in every output; texts of the screen are replaced where they stand."""
 _DEFAULT_NAMES = frozenset({"Owner", "Guest", "Work profile", "Secure Folder", "User", "Primary"})
-_PLAIN = frozenset(
-    {"properties", "packages", "launchable", "launchable-tv", "size", "storage", "current-user"}
-)
+_PLAIN = frozenset({"properties", "packages", "launchable", "size", "storage", "current-user"})
 """Outputs in which no text of a person can stand; only patterns and secrets are looked for."""
 
 

@@ -15,10 +15,12 @@ from agent.devices.facts.input_methods import read_input_methods
 from agent.devices.facts.keyboard import read_keyboard_shown
 from agent.devices.facts.keyguard import read_locked
 from agent.devices.facts.notifications import Shade, read_notifications
+from agent.devices.facts.packages import read_launchable, read_packages
 from agent.devices.facts.power import read_awake
 from agent.devices.facts.sizes import read_natural_size
 from agent.devices.facts.storage import read_free_percent
 from agent.devices.facts.thermal import read_thermal
+from agent.devices.facts.users import PhoneUser, read_current_user, read_users
 from agent.devices.facts.windows import read_secure
 from agent.devices.recordings.recording import Recording
 from agent.devices.trees.tree_parser import parse_tree
@@ -48,6 +50,10 @@ def facts_of(recording: Recording) -> Mapping[str, str]:
         "heat": _words(read_thermal(said("thermal")), lambda its: str(its.status)),
         "free space": _words(read_free_percent(said("storage")), lambda its: f"{its} %"),
         "notifications": _words(read_notifications(notifications, _MARK), _shade),
+        "users": _words(read_users(said("users")), _users),
+        "current user": _words(read_current_user(said("current-user")), str),
+        "packages": _words(read_packages(said("packages")), lambda its: str(len(its))),
+        "apps": _words(read_launchable(said("launchable")).packages, lambda its: str(len(its))),
         "keyboard": _words(read_input_methods(said("input-methods")).chosen, str),
         "tree": _tree(said("tree"), size.value if isinstance(size, Known) else _DEFAULT_SIZE),
     }
@@ -88,6 +94,10 @@ def _battery(battery: Battery) -> str:
         f"level {_short(battery.level_percent, str)}, charging {_short(battery.charging, _yes)}, "
         f"plugged {_short(battery.plugged, ', '.join)}"
     )
+
+
+def _users(users: tuple[PhoneUser, ...]) -> str:
+    return ", ".join(f"{one.number}{' profile' if one.is_profile else ''}" for one in users)
 
 
 def _shade(shade: Shade) -> str:

@@ -70,6 +70,9 @@ def doctor(ctx: click.Context, serial: str, as_json: bool) -> None:
 
     async def work(phone: Reached) -> ExitCode:
         found = await _health(ctx, phone).examine()
+        if len(found) > 1:
+            # A phone that is silent gets one finding alone, and is asked nothing more.
+            found = (*found, await _passport(ctx, phone))
         _print(found, as_json=as_json)
         return ExitCode.DONE if all(one.ok for one in found) else ExitCode.FAILED
 
@@ -104,6 +107,16 @@ def _health(ctx: click.Context, phone: Reached) -> "Health":
     settings = ScrcpySettings(server=settings_for(ctx).scrcpy.server)
     link = ScrcpyLink(PhoneShell(phone.client, phone.serial), settings)
     return Health(phone.device, phone.extras, link)
+
+
+async def _passport(ctx: click.Context, phone: Reached) -> "RepairableFinding":
+    from agent.devices.health.passport_check import examine_passport
+    from agent.devices.passport.passport_file import PassportFolder
+    from agent.devices.shell.phone_shell import PhoneShell
+
+    profile = await PhoneShell(phone.client, phone.serial).profile()
+    folder = PassportFolder.of(settings_for(ctx).data_dir)
+    return await examine_passport(folder, phone.info.serial, profile)
 
 
 def _print(found: "tuple[RepairableFinding, ...]", *, as_json: bool) -> None:
