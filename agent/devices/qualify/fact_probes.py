@@ -167,7 +167,8 @@ def _display_row(display: DisplayFacts) -> Row:
 def _user_words(users: tuple[PhoneUser, ...]) -> str:
     """Name users by number alone: a passport may be shown to others."""
     return ", ".join(
-        f"{'profile' if one.is_profile else 'user'} {one.number}{'' if one.is_running else ' (off)'}"
+        f"{'profile' if one.is_profile else 'user'} {one.number}"
+        f"{'' if one.is_running else ' (not running)'}"
         for one in users
     )
 
