@@ -294,6 +294,9 @@ class EmbeddedPhone:
             package, _, activity = focused.title.partition("/")
             if package not in _SYSTEM:
                 return package, _full(package, activity)
+        if self._phone.power.locked:
+            # Behind the lock screen no app is in front.
+            return "", ""
         top = self._phone.tasks.top()
         return ("", "") if top is None else (top[0].package, _full(top[0].package, top[1].activity))
 
