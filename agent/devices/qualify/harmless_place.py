@@ -17,7 +17,7 @@ from agent.devices.input.keycodes import key_code
 from agent.devices.passport.passport import Area, Row
 from agent.devices.qualify.phone_parts import PhoneParts
 from agent.devices.qualify.probe import works
-from agent.errors import DeviceError, DeviceLostError, TreeUnavailableError
+from agent.errors import DeviceError, DeviceLostError, InputRefusedError, TreeUnavailableError
 from agent.records import UiNode
 
 ROOT_ACTION = "android.settings.SETTINGS"
@@ -26,6 +26,7 @@ SEARCH_ACTION = "android.settings.APP_SEARCH_SETTINGS"
 TREE_TIMEOUT_S = 8.0
 _NEW_TASK = "0x18000000"
 """FLAG_ACTIVITY_NEW_TASK and MULTIPLE_TASK: settings that are open already keep their page."""
+_HOME = "am start -a android.intent.action.MAIN -c android.intent.category.HOME"
 _CALL_TIMEOUT_S = 5.0
 EFFECT_S = 2.5
 """How long a touch has to show in the tree: an animation, and a page that is made."""
@@ -159,11 +160,15 @@ class HarmlessPlace:
             nodes = await self.settled()
             if shown(nodes) == self._found or front_of(nodes) not in self._places:
                 break
-            await self.back()
+            try:
+                await self.back()
+            except InputRefusedError:
+                # Where keys are refused, what was in front is still opened by its name.
+                break
         if self._before.package and front_of(await self.nodes()) != self._before.package:
             await self._launch(self._before.package)
         elif not self._before.package:
-            await self._key("KEYCODE_HOME")
+            await self._parts.shell.run(_HOME, _CALL_TIMEOUT_S)
         nodes = await self.settled()
         front = front_of(nodes)
         if self._before.package and front != self._before.package:
