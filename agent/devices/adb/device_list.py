@@ -23,6 +23,7 @@ _FIELDS = re.compile(r"\s*\S*(?:\s+\w+:.*)?")
 _NOT_ROWS = ("*", "List of ", "adb server", "adb: ", "error: ")
 _NO_SERIAL = "(no serial number)"  # How adb lists a device that gave none.
 _MOST_SPLITS = 8
+_COLUMN = 22  # `%-22s` of append_transport in AOSP's adb/transport.cpp.
 _LINE_LIMIT_CHARS = 2000
 _FIELD = re.compile(r"(?<!\S)(product|model|device|transport_id):(\S+)")
 _PORT = re.compile(r"\s*(usb:\S+|\d+-[\d.]+|\d+X)(?=\s|$)")
@@ -185,12 +186,23 @@ def _split(line: str) -> tuple[str, str, str] | None:
     found = _STATES.finditer(line)
     for _, state in zip(range(_MOST_SPLITS), found, strict=False):
         exact, rest = line[: state.start()].rstrip(), line[state.end() :]
-        if not exact.strip():
+        if not exact.strip() or _is_prose(line, exact, state):
             continue
         first = first or (exact, state[1], rest)
         if _FIELDS.fullmatch(rest) and not _STATES.match(f" {rest.strip()}"):
             return exact, state[1], rest
     return first or _split_unknown(line)
+
+
+def _is_prose(line: str, exact: str, state: re.Match[str]) -> bool:
+    """Return whether a sentence holds the word of a state: adb fills short serials up to a column.
+
+    So where one blank stands behind a short one, it holds none, and no more words follow.
+    """
+    serial, rest = exact.strip(), line[state.end() :]
+    if len(serial) >= _COLUMN or line[len(exact) : state.start(1)] != " ":
+        return False
+    return " " in serial or not (_FIELDS.fullmatch(rest) or rest.lstrip().startswith(("(", ";")))
 
 
 def _split_unknown(line: str) -> tuple[str, str, str] | None:

@@ -13,7 +13,7 @@ from agent.devices.facts.fact import Fact, Known, Unknown, known
 from agent.records.record import Record
 
 BATTERY = "dumpsys battery 2>&1"
-_HEADING = "Battery Service state"
+_HEADING = "Current Battery Service state"
 _FIELD = re.compile(r"\s*([A-Za-z][A-Za-z ]{0,40}?)\s*:\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"-?\d{1,9}")
 _FORCED = re.compile(r"\(UPDATES STOPPED\b")
@@ -23,6 +23,7 @@ _ALWAYS_PRINTED = ("ac", "usb")
 _UNKNOWN_STATUS, _CHARGING, _DISCHARGING, _NOT_CHARGING, _FULL = range(1, 6)
 _HEALTH = {2: "good", 3: "overheated", 4: "dead", 5: "over voltage", 6: "failed", 7: "cold"}
 _LINES = 400
+_NO_BATTERY = Unknown(reason="it says that no battery is present")
 
 
 class Battery(Record, frozen=True, kw_only=True):
@@ -57,8 +58,12 @@ def read_battery(text: str) -> Fact[Battery]:
         return Unknown(reason=f"dumpsys battery answered: {first[:200]}")
     plugged = _plugged(said)
     status = _number(said, "status")
+    present = _flag(said, "present")
+    if isinstance(present, Known) and not present.value:
+        # A television or a car has none, and prints numbers all the same.
+        status = _NO_BATTERY
     battery = Battery(
-        present=_flag(said, "present"),
+        present=present,
         level_percent=_level(said, status),
         charging=_charging(status, plugged, forced=forced),
         plugged=plugged,
@@ -88,6 +93,8 @@ def _flag(said: _Said, name: str) -> Fact[bool]:
 
 
 def _level(said: _Said, status: Fact[int]) -> Fact[int]:
+    if status is _NO_BATTERY:
+        return _NO_BATTERY
     level, scale = _number(said, "level"), _number(said, "scale")
     if isinstance(level, Unknown):
         return level

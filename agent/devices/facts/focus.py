@@ -21,8 +21,9 @@ _NAME = r"[A-Za-z]\w*(?:\.\w+)*"
 COMPONENT = rf"(?P<package>{_NAME})/(?P<activity>[\w.$]+)"
 _FOCUS = re.compile(r"(?<!\w)mCurrentFocus=(?P<window>null\b|Window\{(?P<inside>[^\r\n]*))")
 _WINDOW = re.compile(
-    r"(?P<hash>[0-9a-fA-F]+)(?: (?:u\d+|\d+|u)){0,2}(?: paused=\w+)?(?: (?P<title>.*))?"
+    r"(?P<hash>[0-9a-fA-F]+)(?: (?:[udp]\d+|\d+|u)){0,3}(?: paused=\w+)?(?: (?P<title>.*))?"
 )
+"""Samsung adds the display and the process: `Window{hash u0 d0 p123 title}`."""
 _ENDS = re.compile(r"(?: (?:paused=\w+|EXITING|SURFACE))+$")
 _TITLED = re.compile(COMPONENT + r"$")
 _APP = re.compile(r"(?<!\w)mFocusedApp=(?P<app>null\b|.*?\bActivityRecord\{(?P<inside>[^\r\n]*))")

@@ -22,7 +22,8 @@ _WINDOW_LINES = (
 _INPUT_LINES = "mInputShown=|mIsInputViewShown=|mImeWindowVis=|mWindowVisible=|mDisplayIdToShowIme="
 FOCUS_OF_DISPLAYS_SDK = 29
 """From Android 10 on the focus stands in the sections of the displays alone."""
-_LOCK_WINDOW = "NotificationShade"
+_LOCK_WINDOWS = frozenset({"NotificationShade", "Keyguard"})
+"""Android 4 has a window for the lock screen alone."""
 
 
 class Front(Record, frozen=True, kw_only=True):
@@ -139,7 +140,7 @@ def _hides_apps(window: Window, locked: Fact[bool]) -> bool:
     """
     if isinstance(locked, Known):
         return locked.value
-    return window.title == _LOCK_WINDOW
+    return window.title in _LOCK_WINDOWS
 
 
 def _app_behind(app: Fact[App | None], cover: Cover, line: str) -> Fact[Front]:

@@ -18,7 +18,7 @@ from agent.records.record import Record
 KEYGUARD = "dumpsys window policy; dumpsys window displays"
 KEYGUARD_OF_ACTIVITIES = "dumpsys activity activities"
 """Asked where the windows say nothing: much longer."""
-_DELEGATE = re.compile(r"\bKeyguardServiceDelegate\b(?P<rest>.*)")
+_DELEGATE = re.compile(r"\s*KeyguardServiceDelegate\b(?P<rest>.*)")
 _DELEGATE_LINES = 40
 _ACTIVITY_KEYGUARD = re.compile(
     r"(?<!\w)KeyguardShowing=(?P<showing>true|false)\b(?P<rest>.*)\bat display=(?P<display>\d{1,9})"
@@ -47,19 +47,26 @@ def read_keyguard(text: str, display: int = MAIN_DISPLAY) -> Fact[Keyguard]:
     delegate = _delegate(live_lines(text))
     its = section.lines if section is not None else ()
     activity = _of_activity(live_lines(text), display)
-    told = first_known(
-        _flag("showing", delegate),
-        _flag("mIsShowing", delegate),
-        _flag("isKeyguardShowing", its),
-        activity[0],
-        *(
-            (_flag("mKeyguardShowing", loose), _flag("mShowingLockscreen", loose))
-            if display == MAIN_DISPLAY
-            else ()
-        ),
-        _flag("isStatusBarKeyguard", its),
-        *((_flag("isStatusBarKeyguard", dump.rest.lines),) if display == MAIN_DISPLAY else ()),
-    )
+    if display == MAIN_DISPLAY:
+        told = first_known(
+            _flag("showing", delegate),
+            _flag("mIsShowing", delegate),
+            _flag("isKeyguardShowing", its),
+            activity[0],
+            _flag("mKeyguardShowing", loose),
+            _flag("mShowingLockscreen", loose),
+            _flag("isStatusBarKeyguard", its),
+            _flag("isStatusBarKeyguard", dump.rest.lines),
+        )
+        covered = first_known(
+            _flag("occluded", delegate), activity[1], _flag("mKeyguardOccluded", loose)
+        )
+    else:
+        # The delegate speaks of the main display; another may be locked alone, or never.
+        told = first_known(
+            activity[0], _flag("isKeyguardShowing", its), _flag("isStatusBarKeyguard", its)
+        )
+        covered = activity[1]
     match told:
         case Unknown():
             return Unknown(
@@ -67,14 +74,7 @@ def read_keyguard(text: str, display: int = MAIN_DISPLAY) -> Fact[Keyguard]:
             )
         case Known(value=showing, line=line):
             return known(
-                Keyguard(
-                    showing=showing,
-                    covered=first_known(
-                        _flag("occluded", delegate), activity[1], _flag("mKeyguardOccluded", loose)
-                    ),
-                    secure=_flag("secure", delegate),
-                ),
-                line,
+                Keyguard(showing=showing, covered=covered, secure=_flag("secure", delegate)), line
             )
 
 
@@ -101,7 +101,7 @@ def _delegate(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the block below `KeyguardServiceDelegate`, whose keys are too short to stand alone."""
     found: list[str] = []
     for at, line in enumerate(lines):
-        if heading := _DELEGATE.search(line):
+        if heading := _DELEGATE.match(line):
             found.append(heading["rest"])
             found += lines[at + 1 : at + _DELEGATE_LINES]
             break

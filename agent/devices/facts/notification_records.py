@@ -28,7 +28,8 @@ _UID = re.compile(r"\|\d{1,10}")
 _ENTRY = re.compile(r"([ \t]*)([^\s=(){}]+)=(.*)", re.DOTALL)
 _TYPED = re.compile(r"([\w$]+) \((.*)", re.DOTALL)
 _ARRAY = re.compile(r"[\w$]+\[\] \(\d+\)")
-_REDACTED = re.compile(r"[\w$]+ \[length=\d+\]")
+_REDACTED = re.compile(r"[\w$]+ \[length=\d+\]|\w*String(?:Builder)?")
+"""The kind of a text without the text: with its length since Android 8, alone before."""
 _ELEMENT = re.compile(r"[ \t]*\[\d+\] (.*)")
 _LINKER = "WARNING: linker: "
 """Begins what the dynamic linker of many phones says between the lines of any program."""

@@ -5,9 +5,11 @@ Sources: the line `init=… cur=…` of DisplayContent.dump (Android 4.2 to 16),
 """
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from agent.devices.facts.dump_text import MAIN_DISPLAY, Section, lines_of, read_dump
-from agent.devices.facts.fact import Fact, Unknown, known
+from agent.devices.facts.fact import Fact, Known, Unknown, known
 
 DISPLAY_LIMIT_PX = 32_768
 NATURAL_SIZE = "wm size"
@@ -24,6 +26,7 @@ _ROTATION = re.compile(r"(?<!\w)mRotation=(?:ROTATION_)?(0|1|2|3|90|180|270)\b")
 _FRAMES = re.compile(r"\bDisplayFrames w=\d+ h=\d+ r=([0-3])\b")
 
 Size = tuple[int, int]
+T = TypeVar("T")
 
 
 def read_size(text: str, display: int = MAIN_DISPLAY) -> Fact[Size]:
@@ -61,28 +64,49 @@ def rotation_in(section: Section) -> Fact[int]:
 
 def read_viewport_size(text: str, display: int = MAIN_DISPLAY) -> Fact[Size]:
     """Read width and height of a display in pixels, as it is turned now, from `dumpsys display`."""
-    for line in lines_of(text):
-        for found in _VIEWPORT.finditer(line):
-            fields = found["fields"]
-            its = _VIEWPORT_OF.search(fields)
-            frame = _FRAME.search(fields)
-            if its is None or frame is None or "valid=false" in fields:
-                continue
-            left, top, right, bottom = (int(side[:9]) for side in frame.groups())
-            if int(its[1]) == display and (size := _sized(right - left, bottom - top)):
-                return known(size, found[0])
-    return Unknown(reason=f"`{VIEWPORTS}` has no viewport of display {display}")
+    return _of_viewport(text, display, _viewport_size)
 
 
 def read_viewport_rotation(text: str, display: int = MAIN_DISPLAY) -> Fact[int]:
     """Read the quarter turns of a display from `dumpsys display`."""
+    return _of_viewport(text, display, _viewport_rotation)
+
+
+def _of_viewport(text: str, display: int, read: Callable[[str], T | None]) -> Fact[T]:
+    """Read what the viewport of a display says; of several, the one whose panel is lit counts.
+
+    A foldable phone has a viewport for each panel, and both are of display 0.
+    """
+    told: list[Known[T]] = []
     for line in lines_of(text):
         for found in _VIEWPORT.finditer(line):
             fields = found["fields"]
-            its, turned = _VIEWPORT_OF.search(fields), _TURNED.search(fields)
-            if its and turned and int(its[1]) == display and "valid=false" not in fields:
-                return known(int(turned[1]), found[0])
-    return Unknown(reason=f"`{VIEWPORTS}` has no viewport of display {display}")
+            its = _VIEWPORT_OF.search(fields)
+            if its is None or int(its[1]) != display or "valid=false" in fields:
+                continue
+            if (value := read(fields)) is None:
+                continue
+            if "isActive=true" in fields:
+                return known(value, found[0])
+            told.append(known(value, found[0]))
+    if not told:
+        return Unknown(reason=f"`{VIEWPORTS}` has no viewport of display {display}")
+    if any(one.value != told[0].value for one in told):
+        return Unknown(reason=f"the viewports of display {display} differ, and none is active")
+    return told[0]
+
+
+def _viewport_size(fields: str) -> Size | None:
+    frame = _FRAME.search(fields)
+    if frame is None:
+        return None
+    left, top, right, bottom = (int(side[:9]) for side in frame.groups())
+    return _sized(right - left, bottom - top)
+
+
+def _viewport_rotation(fields: str) -> int | None:
+    turned = _TURNED.search(fields)
+    return int(turned[1]) if turned else None
 
 
 def read_natural_size(text: str) -> Fact[Size]:

@@ -8,11 +8,12 @@ with a letter).
 import re
 
 from agent.devices.facts.dump_text import lines_of
-from agent.devices.facts.fact import Fact, Unknown, known
+from agent.devices.facts.fact import Fact, Known, Unknown, known
 
 STORAGE = "df /data 2>&1"
-_PERCENT = re.compile(r".*?\s(\d{1,3})%\s+/\S*\s*")
-_OLD = re.compile(r"\s*/\S*\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)\s+\d+\s*")
+_DATA = "/data"
+_PERCENT = re.compile(r".*?\s(\d{1,3})%\s+(/\S*)\s*")
+_OLD = re.compile(r"\s*(/\S*)\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)\s+([\d.]+)([KMGT]?)\s+\d+\s*")
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _LINES = 50
 
@@ -20,13 +21,25 @@ _LINES = 50
 def read_free_percent(text: str) -> Fact[int]:
     """Read how much of /data is free, in percent, from what STORAGE printed."""
     lines = lines_of(text)[:_LINES]
-    for line in reversed(lines):
-        if (found := _PERCENT.fullmatch(line)) and int(found[1]) <= 100:
-            return known(100 - int(found[1]), line)
-        if (old := _OLD.fullmatch(line)) and (total := _bytes(old[1], old[2])):
-            return known(min(100, round(100 * _bytes(old[5], old[6]) / total)), line)
-    first = next((line.strip() for line in lines if line.strip()), "nothing")
-    return Unknown(reason=f"df answered: {first[:200]}")
+    found = [free for line in lines if (free := _free(line)) is not None]
+    its = [free for at, free in found if at == _DATA or at.startswith(f"{_DATA}/")] or [
+        free for _, free in found
+    ]
+    if not its:
+        first = next((line.strip() for line in lines if line.strip()), "nothing")
+        return Unknown(reason=f"df answered: {first[:200]}")
+    if any(free.value != its[0].value for free in its):
+        return Unknown(reason="df answered for several file systems")
+    return its[0]
+
+
+def _free(line: str) -> tuple[str, Known[int]] | None:
+    """Read where a file system is mounted and how much of it is free, in percent."""
+    if (found := _PERCENT.fullmatch(line)) and int(found[1]) <= 100:
+        return found[2], known(100 - int(found[1]), line)
+    if (old := _OLD.fullmatch(line)) and (total := _bytes(old[2], old[3])):
+        return old[1], known(min(100, round(100 * _bytes(old[6], old[7]) / total)), line)
+    return None
 
 
 def _bytes(number: str, unit: str) -> float:
