@@ -30,14 +30,16 @@ _LIT = {"ON": True, "VR": True, "OFF": False, "DOZE": False, "DOZE_SUSPEND": Fal
 def read_awake(text: str) -> Fact[bool]:
     """Read whether the phone is awake, its screen on and ready for touches."""
     lines = lines_of(text)
-    awake, lit = _said(lines, _WAKEFULNESS, _AWAKE), _said(lines, _DISPLAY_POWER, _LIT)
+    awake, lit = _by_words(lines, _WAKEFULNESS, _AWAKE), _by_words(lines, _DISPLAY_POWER, _LIT)
     if isinstance(awake, Known) and awake.value and isinstance(lit, Known) and not lit.value:
         # As at the ear in a call, or while another display alone is in use.
         return Unknown(reason=f"the phone is awake and its display is off: {lit.line}")
     return first_known(awake, lit)
 
 
-def _said(lines: Sequence[str], pattern: re.Pattern[str], words: Mapping[str, bool]) -> Fact[bool]:
+def _by_words(
+    lines: Sequence[str], pattern: re.Pattern[str], words: Mapping[str, bool]
+) -> Fact[bool]:
     strange = ""
     for line in lines:
         if (found := pattern.search(line)) is None:
