@@ -29,6 +29,8 @@ class FormFactor:
         self._phone = phone
         self._profile = profile
         self._android = android
+        self._printed = (("", 0), 0, "")
+        """The kind and version that the record said, and the number and maker of their lines."""
 
     @property
     def profile(self) -> Profile:
@@ -44,7 +46,11 @@ class FormFactor:
 
     def lines(self, table: str) -> Mapping[str, Block]:
         """Return the lines that this version and maker print, by block."""
-        return layout(table, self.android.number, self.profile.maker)
+        record = self._phone.state_record
+        kind = (record.profile, record.android)
+        if kind != self._printed[0]:
+            self._printed = (kind, self.android.number, self.profile.maker)
+        return layout(table, *self._printed[1:])
 
     @property
     def posture(self) -> Posture:
