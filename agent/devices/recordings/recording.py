@@ -58,6 +58,11 @@ class Recording(Record, frozen=True, kw_only=True):
     replaced: Mapping[str, int] = {}
     entries: tuple[Entry, ...] = ()
 
+    @property
+    def answers(self) -> dict[str, str]:
+        """What the commands printed, by name."""
+        return {entry.name: entry.text for entry in self.entries}
+
     def text(self, name: str) -> str:
         """Return what a command printed; empty where it was not asked."""
         return next((entry.text for entry in self.entries if entry.name == name), "")

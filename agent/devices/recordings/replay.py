@@ -7,26 +7,17 @@ by their number alone, so that a recording and what it was made of are told alik
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from agent.devices.facts.battery import Battery, read_battery
-from agent.devices.facts.displays import DisplayFacts, read_displays
+from agent.devices.facts.battery import Battery
+from agent.devices.facts.displays import DisplayFacts
 from agent.devices.facts.fact import Fact, Known, Unknown
-from agent.devices.facts.foreground import Front, read_front
-from agent.devices.facts.input_methods import read_input_methods
-from agent.devices.facts.keyboard import read_keyboard_shown
-from agent.devices.facts.keyguard import read_locked
-from agent.devices.facts.notifications import Shade, read_notifications
-from agent.devices.facts.packages import read_launchable, read_packages
-from agent.devices.facts.power import read_awake
-from agent.devices.facts.sizes import read_natural_size
-from agent.devices.facts.storage import read_free_percent
-from agent.devices.facts.thermal import read_thermal
-from agent.devices.facts.users import PhoneUser, read_current_user, read_users
-from agent.devices.facts.windows import read_secure
+from agent.devices.facts.foreground import Front
+from agent.devices.facts.notifications import Shade
+from agent.devices.facts.snapshot import read_snapshot
+from agent.devices.facts.users import PhoneUser
 from agent.devices.recordings.recording import Recording
 from agent.devices.trees.tree_parser import parse_tree
 from agent.errors import TreeUnavailableError
 
-_MARK = "switchboard-recording-keys-follow"
 _DEFAULT_SIZE = (1080, 2400)
 
 T = TypeVar("T")
@@ -34,28 +25,28 @@ T = TypeVar("T")
 
 def facts_of(recording: Recording) -> Mapping[str, str]:
     """Return what is read of a recording: each fact by its name, in words."""
-    said = recording.text
-    windows = f"{said('displays')}\n{said('windows')}"
-    notifications = f"{said('notifications')}\n{_MARK}\n{said('notification-keys')}"
-    size = read_natural_size(said("size"))
+    found = read_snapshot(recording.answers)
+    size = found.natural_size
     return {
-        "displays": _words(read_displays(windows), _displays),
-        "front": _words(read_front(windows), _front),
-        "secure window": _words(read_secure(windows), _yes),
-        "locked": _words(read_locked(f"{said('policy')}\n{windows}"), _yes),
-        "keyboard shown": _words(read_keyboard_shown(said("input-method"), windows), _yes),
-        "awake": _words(read_awake(said("power")), _yes),
+        "displays": _words(found.displays, _displays),
+        "front": _words(found.front, _front),
+        "secure window": _words(found.secure, _yes),
+        "locked": _words(found.keyguard, lambda its: _yes(its.showing)),
+        "keyboard shown": _words(found.keyboard_shown, _yes),
+        "awake": _words(found.awake, _yes),
         "size": _words(size, lambda its: f"{its[0]}×{its[1]}"),
-        "battery": _words(read_battery(said("battery")), _battery),
-        "heat": _words(read_thermal(said("thermal")), lambda its: str(its.status)),
-        "free space": _words(read_free_percent(said("storage")), lambda its: f"{its} %"),
-        "notifications": _words(read_notifications(notifications, _MARK), _shade),
-        "users": _words(read_users(said("users")), _users),
-        "current user": _words(read_current_user(said("current-user")), str),
-        "packages": _words(read_packages(said("packages")), lambda its: str(len(its))),
-        "apps": _words(read_launchable(said("launchable")).packages, lambda its: str(len(its))),
-        "keyboard": _words(read_input_methods(said("input-methods")).chosen, str),
-        "tree": _tree(said("tree"), size.value if isinstance(size, Known) else _DEFAULT_SIZE),
+        "battery": _words(found.battery, _battery),
+        "heat": _words(found.thermal, lambda its: str(its.status)),
+        "free space": _words(found.free_percent, lambda its: f"{its} %"),
+        "notifications": _words(found.notifications, _shade),
+        "users": _words(found.users, _users),
+        "current user": _words(found.current_user, str),
+        "packages": _words(found.packages, lambda its: str(len(its))),
+        "apps": _words(found.launchable.packages, lambda its: str(len(its))),
+        "keyboard": _words(found.input_methods.chosen, str),
+        "tree": _tree(
+            recording.text("tree"), size.value if isinstance(size, Known) else _DEFAULT_SIZE
+        ),
     }
 
 

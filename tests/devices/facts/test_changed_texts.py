@@ -15,9 +15,9 @@ from agent.devices.facts.fact import Fact, Known
 from agent.devices.facts.foreground import read_front
 from agent.devices.facts.keyboard import read_keyboard_shown
 from agent.devices.facts.keyguard import read_locked
-from agent.devices.facts.phone_facts import read_phone_facts
 from agent.devices.facts.power import read_awake
 from agent.devices.facts.sizes import read_viewport_size
+from agent.devices.facts.snapshot import read_snapshot
 from agent.devices.facts.windows import read_secure
 from tests.devices.facts.shapes import (
     NAME,
@@ -178,7 +178,7 @@ def test_readers_take_time_in_proportion_to_the_text(line: str) -> None:
     def seconds(times: int) -> float:
         text = f"{line}\n" * times + line * times
         began = time.process_time()
-        read_phone_facts(f"@switchboard-fact displays\n{text}")
+        read_snapshot({"displays": text})
         read_secure(text)
         read_front(text)
         read_locked(text)

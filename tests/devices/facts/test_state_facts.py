@@ -6,7 +6,6 @@ import pytest
 
 from agent.devices.facts.fact import Fact, Known, Unknown
 from agent.devices.facts.keyboard import read_keyboard_shown
-from agent.devices.facts.phone_facts import facts_command, read_phone_facts
 from agent.devices.facts.power import read_awake
 from agent.devices.facts.sizes import (
     read_natural_size,
@@ -14,6 +13,7 @@ from agent.devices.facts.sizes import (
     read_viewport_rotation,
     read_viewport_size,
 )
+from agent.devices.facts.snapshot import read_snapshot
 from tests.devices.facts.shapes import (
     COVER,
     Shown,
@@ -168,14 +168,12 @@ def test_a_snapshot_holds_each_fact_by_itself(android: int) -> None:
     answers = {
         "displays": displays_text(android, shown) + windows_text(android, shown),
         "policy": policy_text(android, showing=True),
-        "input_method": input_method_text(android, shown=True, view=True),
+        "input-method": input_method_text(android, shown=True, view=True),
     }
-    text = "".join(f"@switchboard-fact {name}\r\n{said}\n" for name, said in answers.items())
-    facts = read_phone_facts(text)
+    facts = read_snapshot(answers)
     assert [one.number for one in facts.displays.value] == [0, 1]  # type: ignore[union-attr]
     assert told(facts.keyboard_shown) is True
     assert facts.keyguard.value.showing  # type: ignore[union-attr]
-    # It was asked and said nothing.
-    assert isinstance(facts.awake, Unknown)
-    for name in answers:
-        assert f"@switchboard-fact {name}" in facts_command()
+    # What was not asked, or said nothing, is unknown; never "no" and never empty.
+    unsaid = (facts.awake, facts.battery, facts.users, facts.packages, facts.notifications)
+    assert all(isinstance(one, Unknown) for one in (*unsaid, facts.launchable.packages))

@@ -109,6 +109,11 @@ def test_a_locked_second_display_is_not_a_locked_phone(
     text = displays_text(android, [on(one, locked=one.number == 1) for one in order])
     assert value_of(read_locked(text)) is False
     assert value_of(read_locked(text, 1)) is True
+    # The policy speaks of the main display, and says nothing of another one.
+    with_policy = policy_text(android, showing=False) + text
+    if android > 10:
+        assert value_of(read_locked(with_policy, 1)) is True
+    assert isinstance(read_locked(policy_text(android, showing=True), 1), Unknown)
 
 
 @pytest.mark.parametrize("android", [one for one in ANDROIDS if one > 9])

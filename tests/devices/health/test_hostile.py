@@ -15,8 +15,9 @@ from agent.devices.adb.address import ServerAddress
 from agent.devices.adb.client import AdbClient, ShellResult
 from agent.devices.adb.device_list import parse_rows
 from agent.devices.facts.foreground import read_window_look
-from agent.devices.facts.phone_facts import read_phone_facts
 from agent.devices.facts.sizes import read_natural_size, read_viewport_size
+from agent.devices.facts.snapshot import read_snapshot
+from agent.devices.recordings.questions import QUESTIONS
 from agent.devices.shell.missing_tree import why_no_tree
 from agent.devices.shell.profile import read_profile
 from agent.devices.trees.dump import read_dump
@@ -113,7 +114,7 @@ def test_no_text_of_a_phone_breaks_a_reader_of_text(said: str) -> None:
     read_window_look(said)
     read_natural_size(said)
     read_viewport_size(said)
-    read_phone_facts(said)
+    read_snapshot(dict.fromkeys(QUESTIONS, said))
     why_no_tree(said)
 
 
