@@ -73,26 +73,26 @@ def read_snapshot(answers: Mapping[str, str]) -> PhoneSnapshot:
         answers: by the names of `agent.devices.recordings.questions`; what is missing is unknown.
     """
 
-    def said(name: str) -> str:
+    def answer(name: str) -> str:
         return answers.get(name, "")
 
-    windows = f"{said('displays')}\n{said('windows')}"
-    notifications = f"{said('notifications')}\n{_MARK}\n{said('notification-keys')}"
+    windows = f"{answer('displays')}\n{answer('windows')}"
+    notifications = f"{answer('notifications')}\n{_MARK}\n{answer('notification-keys')}"
     return PhoneSnapshot(
         displays=read_displays(windows),
         front=read_front(windows),
         secure=read_secure(windows),
-        keyguard=read_keyguard(f"{said('policy')}\n{windows}"),
-        keyboard_shown=read_keyboard_shown(said("input-method"), windows),
-        natural_size=read_natural_size(said("size")),
-        awake=read_awake(said("power")),
-        battery=read_battery(said("battery")),
-        thermal=read_thermal(said("thermal")),
-        free_percent=read_free_percent(said("storage")),
+        keyguard=read_keyguard(f"{answer('policy')}\n{windows}"),
+        keyboard_shown=read_keyboard_shown(answer("input-method"), windows),
+        natural_size=read_natural_size(answer("size")),
+        awake=read_awake(answer("power")),
+        battery=read_battery(answer("battery")),
+        thermal=read_thermal(answer("thermal")),
+        free_percent=read_free_percent(answer("storage")),
         notifications=read_notifications(notifications, _MARK),
-        users=read_users(said("users")),
-        current_user=read_current_user(said("current-user")),
-        packages=read_packages(said("packages")),
-        launchable=read_launchable(said("launchable")),
-        input_methods=read_input_methods(said("input-methods")),
+        users=read_users(answer("users")),
+        current_user=read_current_user(answer("current-user")),
+        packages=read_packages(answer("packages")),
+        launchable=read_launchable(answer("launchable")),
+        input_methods=read_input_methods(answer("input-methods")),
     )
