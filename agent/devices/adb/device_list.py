@@ -212,7 +212,7 @@ def _split_unknown(line: str) -> tuple[str, str, str] | None:
     parts = _PADDING.split(head.strip(), maxsplit=1)
     if len(parts) < 2:
         parts = head.strip().rsplit(" ", 1)
-    if end is None or len(parts) < 2 or _FIELD.search(head):
+    if end is None or len(parts) < 2 or " " in parts[0].strip() or _FIELD.search(head):
         return None
     blanks = head[: len(head) - len(head.lstrip())]
     return f"{blanks}{parts[0]}", parts[1].strip(), end[0]

@@ -20,6 +20,7 @@ _RULE = re.compile(r"\s*-{20,}")
 _HEADING = re.compile(r"\s*WINDOW MANAGER (?!LAST ANR)(?P<name>[A-Z][A-Z ]*[A-Z])")
 _DISPLAY = re.compile(r"\s*Display: mDisplayId=(?P<id>\d{1,9})\b")
 _MANAGER = "WINDOW MANAGER "
+_BROKEN_HEADING = "(dumpsys window "
 _DISPLAYS = "DISPLAY CONTENTS"
 _COPIED = (_DISPLAYS, "WINDOWS")  # What the copy of the last ANR holds under headings.
 
@@ -100,6 +101,9 @@ def read_dump(text: str) -> WindowDump:
             lines = sections[number] = []
         elif _MANAGER in line and (heading := _HEADING.match(line)):
             lines = rest if heading["name"] != _DISPLAYS else lines
+        elif _BROKEN_HEADING in line and "lastanr" not in line:
+            # Another program's words broke into a heading.
+            lines = rest
         lines.append(line)
     return WindowDump(
         tuple(Section(number, tuple(its)) for number, its in sections.items()),

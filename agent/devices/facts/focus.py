@@ -25,11 +25,19 @@ _WINDOW = re.compile(
 )
 """Samsung adds the display and the process: `Window{hash u0 d0 p123 title}`."""
 _ENDS = re.compile(r"(?: (?:paused=\w+|EXITING|SURFACE))+$")
+_TITLED = re.compile(rf"{_NAME}/")
+"""A component that another program's words broke into."""
 _TITLED = re.compile(COMPONENT + r"$")
 _APP = re.compile(r"(?<!\w)mFocusedApp=(?P<app>null\b|.*?\bActivityRecord\{(?P<inside>[^\r\n]*))")
 _APP_INSIDE = re.compile(r"(?:\S+ ){0,4}?" + COMPONENT + r"(?=[\s,}])")
 _CLOSED = re.compile(r"(?P<inside>[^\r\n]*?)\}(?=\}*\s|\}*$)")
 _KEY = re.compile(r"\b\w+=")
+_BROKEN_FOCUS = re.compile(r"\s*m?C?u?r?r?e?n?t?F?o?c?u?s?(?:=?Window\{|=null\b)|.*mCurrentFocus=")
+_BROKEN_APP = re.compile(
+    r"\s*m?F?o?c?u?s?e?d?A?p?p?(?:=?(?:AppWindowToken|ActivityR)|=null\b)|.*mFocusedApp="
+)
+"""A line that another program's words broke into, or the rest of one."""
+CUT_OFF = Unknown(reason="the line mCurrentFocus= is cut off")
 _SYSTEM = frozenset({"com.android.systemui", "com.android.keyguard", "com.android.inputmethod"})
 
 
@@ -113,13 +121,19 @@ def focus_in(section: Section) -> Fact[Window | None]:
     for line in _joined_lines(section.lines):
         found = _FOCUS.search(line) if "mCurrentFocus=" in line else None
         if found is None:
+            if section.display is None and _BROKEN_FOCUS.match(line):
+                told, cut = None, line
             continue
         if found["inside"] is None:
             told = told or known(None, line)
             continue
         window = read_window(found["inside"])
-        if window is None:
+        if window is None or (not window.package and "/" in window.title):
+            # A component that another program's words broke into is no title.
             cut = line
+            if section.display is None:
+                # It may be the one in front.
+                told = None
         elif told is None:
             told = known(window, line)
         elif section.display is None:
@@ -128,7 +142,7 @@ def focus_in(section: Section) -> Fact[Window | None]:
     if told is not None:
         return told
     if cut:
-        return Unknown(reason="the line mCurrentFocus= is cut off")
+        return CUT_OFF
     return Unknown(reason="no mCurrentFocus= is printed")
 
 
@@ -141,11 +155,15 @@ def app_in(section: Section) -> Fact[App | None]:
     for line in _joined_lines(section.lines):
         found = _APP.search(line) if "mFocusedApp=" in line else None
         if found is None:
+            if section.display is None and _BROKEN_APP.match(line):
+                told = None
             continue
         inside = _APP_INSIDE.match(found["inside"]) if found["inside"] is not None else None
         if inside is None:
             if found["inside"] is None:
                 told = told or known(None, line)
+            elif section.display is None:
+                told = None
             continue
         package = inside["package"]
         app = App(package=package, activity=whole_name(package, inside["activity"]))

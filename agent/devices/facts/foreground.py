@@ -7,7 +7,7 @@ there is no app in front.
 
 from agent.devices.facts.dump_text import MAIN_DISPLAY, Section, WindowDump, read_dump
 from agent.devices.facts.fact import Fact, Known, Unknown, first_known, known
-from agent.devices.facts.focus import App, Cover, Window, app_in, focus_in, is_system
+from agent.devices.facts.focus import CUT_OFF, App, Cover, Window, app_in, focus_in, is_system
 from agent.devices.facts.keyboard import keyboard_of
 from agent.devices.facts.keyguard import keyguard_in
 from agent.devices.facts.sizes import Size, size_in
@@ -107,10 +107,12 @@ def _front_of(dump: WindowDump, display: int) -> Fact[Front]:
         return Unknown(reason=f"`dumpsys window displays` has no section of display {display}")
     # Until Android 9 the focus stands in the part for windows, for all displays.
     loose = dump.rest if display == MAIN_DISPLAY else Section(display, ())
-    focus = first_known(focus_in(section), focus_in(loose))
+    own = focus_in(section)
+    focus = own if own is CUT_OFF else first_known(own, focus_in(loose))
     app = first_known(app_in(section), app_in(loose))
     locked = first_known(keyguard_in(section), keyguard_in(loose))
-    if isinstance(focus, Unknown) and isinstance(app, Unknown):
+    if focus is CUT_OFF or (isinstance(focus, Unknown) and isinstance(app, Unknown)):
+        # While apps change, the focused app is another one than that of the focused window.
         return focus
     match focus:
         case Known(value=Window() as window, line=line):

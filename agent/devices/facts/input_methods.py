@@ -24,6 +24,8 @@ _PARTS = ("enabled", "installed", "dump")
 _CUT_OFF = Unknown(reason="its answer was cut off")
 _ID = re.compile(r"([A-Za-z]\w*(?:\.\w+)*/[\w.$]{1,200}(?:;[\w.=;]{0,200})?):?", re.ASCII)
 """A component, and behind a semicolon what some makers keep of a subtype."""
+_BROKEN_ID = re.compile(r"\s*[A-Za-z]\w*(?:\.\w+)+/\S", re.ASCII)
+"""An id that another program's words broke into."""
 _USER = re.compile(r"User #(\d{1,6}):")
 _IN_DUMP = re.compile(r"\bm(?:CurMethodId|SelectedMethodId)=(\S+)")
 _LINES = 2000
@@ -41,7 +43,7 @@ class InputMethods(Record, frozen=True, kw_only=True):
 def read_input_methods(text: str) -> InputMethods:
     """Read what INPUT_METHODS printed."""
     parts = re.split(rf"(?m)^@{_MARK} (\w+)\r*$", text)
-    if len(parts) < len(_PARTS) * 2 + 1:
+    if not set(_PARTS) <= set(parts[1::2]):
         # What was cut off may be a part of a name, or of a list.
         return InputMethods(installed=_CUT_OFF, enabled=_CUT_OFF, chosen=_CUT_OFF)
     said = dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -61,8 +63,10 @@ def read_method_ids(text: str, user: int | None = None) -> Fact[tuple[str, ...]]
         if heading := _USER.fullmatch(line.strip()):
             of_user = int(heading[1])
             user = of_user if user is None else user
-        elif (found := _ID.fullmatch(line.rstrip())) and of_user in (None, user):
-            ids.append(found[1])
+        elif found := _ID.fullmatch(line.rstrip()):
+            ids += [found[1]] if of_user in (None, user) else []
+        elif _BROKEN_ID.match(line):
+            return Unknown(reason=f"`ime list` printed a broken line: {line.strip()[:200]}")
     if not ids:
         said = lines[0].strip()[:200] if lines else "nothing"
         return Unknown(reason=f"`ime list` answered: {said}")

@@ -18,7 +18,9 @@ from agent.devices.facts.sizes import size_in
 
 KEYBOARD = "dumpsys input_method"
 _INSETS = re.compile(r"\bInsetsSource\b.*?\btype=(?:I?TYPE_)?(?:IME|ime)\b(?P<rest>.*)")
-_FRAME = re.compile(r"(?<!\w)frame=(?:Rect\()?\[?(-?\d+), ?(-?\d+)(?:\]\[| - )(-?\d+), ?(-?\d+)")
+_FRAME = re.compile(
+    r"(?<!\w)frame=(?:Rect\()?\[?(-?\d+), ?(-?\d+)(?:\]\[| - )(-?\d+), ?(-?\d+)[\])]"
+)
 _VISIBLE = re.compile(r"(?<!\w)visible=(true|false)\b")
 _BITS = re.compile(r"(?<!\w)mImeWindowVis=(0x[0-9a-fA-F]{1,8}|\d{1,9})\b")
 _VISIBLE_BIT = 0x2

@@ -31,6 +31,7 @@ _ARRAY = re.compile(r"[\w$]+\[\] \(\d+\)")
 _REDACTED = re.compile(r"[\w$]+ \[length=\d+\]|\w*String(?:Builder)?")
 """The kind of a text without the text: with its length since Android 8, alone before."""
 _ELEMENT = re.compile(r"[ \t]*\[\d+\] (.*)")
+_TEXTS = frozenset({"android.title", "android.text", "android.bigText"})
 _LINKER = "WARNING: linker: "
 """Begins what the dynamic linker of many phones says between the lines of any program."""
 
@@ -193,7 +194,10 @@ class _Scan:
         typed = _TYPED.fullmatch(rest)
         is_raw = name == "tickerText" or _ARRAY.match(rest) is not None
         if typed is None and not is_raw:
-            one.redacted = one.redacted or _REDACTED.fullmatch(rest) is not None
+            hidden = _REDACTED.fullmatch(rest) is not None
+            one.redacted = one.redacted or hidden
+            # Another program's words may have broken into the line.
+            one.broken = one.broken or (name in _TEXTS and not hidden and rest != "null")
             self._at += 1
             return
         closed = begun if rest.endswith(")") else -1

@@ -24,9 +24,11 @@ _LIST = 'pm list packages{options} ${{u:+--user $u}} 2>&1; echo "@{mark} end $?"
 _APP_CATEGORIES = ("LAUNCHER", "LEANBACK_LAUNCHER", "CAR_LAUNCHER", "CAR_MODE")
 """What launchers show apps by, on phones, televisions and in cars (android.content.Intent)."""
 _PACKAGE = re.compile(r"\s*package:(?:\S+=)?([\w.]{1,255})((?:\s+\w+:\S*)*)\s*", re.ASCII)
+_BROKEN = re.compile(r"\s*(?:package:|(?:p?a?c?k?a?g?e)?:[\w.]+$)", re.ASCII)
+"""A package whose line another program broke into, or the rest of such a line."""
 _CODE = re.compile(r"\bversionCode:(\d{1,18})\b")
 _FAILED = re.compile(r"\b(?:\w*Exception|Error|Failure|Failed transaction|Killed)\b")
-_COMPONENT = re.compile(r"\s*([A-Za-z][\w.]{0,255})/[\w.$]{1,255}\s*", re.ASCII)
+_COMPONENT = re.compile(r"\s*(android|[A-Za-z]\w{0,99}(?:\.\w{1,99})+)/[\w.$]{1,255}\s*", re.ASCII)
 _COUNT = re.compile(r"^\s*(\d{1,6}) activit(?:y|ies) found:", re.MULTILINE)
 _NONE_FOUND = re.compile(r"^\s*No activit(?:y|ies) found", re.MULTILINE)
 _HEADING = re.compile(rf"^@{_MARK} (\w+)(?: (-?\d+))?\r*$", re.MULTILINE)
@@ -82,7 +84,10 @@ def read_version_codes(text: str) -> Fact[Mapping[str, int]]:
 
 def read_user(text: str) -> Fact[int]:
     """Read whose packages were listed."""
-    return read_current_user(_parts(text).get("user", ("", ""))[0])
+    parts = _parts(text)
+    if "list" not in parts:
+        return Unknown(reason="the answer was cut off")
+    return read_current_user(parts.get("user", ("", ""))[0])
 
 
 def read_launchable(text: str) -> Launchable:
@@ -122,6 +127,8 @@ def _read_list(text: str) -> Fact[dict[str, str]]:
         if match := _PACKAGE.fullmatch(line):
             found.setdefault(match[1], match[2])
             first = first or line
+        elif _BROKEN.match(line):
+            return Unknown(reason=f"`pm list packages` printed a broken line: {first_words(line)}")
         elif _FAILED.search(line):
             # The exception itself may stand below the line that says that there was one.
             why = next((one for one in lines[at : at + 4] if "Exception:" in one), line)

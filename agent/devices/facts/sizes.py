@@ -18,6 +18,8 @@ _INIT = re.compile(r"\binit=\d+x\d+\b")
 _CURRENT = re.compile(r"\bcur=(\d+)x(\d+)\b")
 _OVERRIDE = re.compile(r"\bOverride size:\s*(\d+)x(\d+)\b")
 _PHYSICAL = re.compile(r"\bPhysical size:\s*(\d+)x(\d+)\b")
+_BROKEN_SIZE = re.compile(r"(?!.*\bPhysical size:).*(?:\bOverride\b|size:\s*\d)")
+"""An override that another program's words broke into."""
 _VIEWPORT = re.compile(r"DisplayViewport\{(?P<fields>[^{}]{0,600})")
 _VIEWPORT_OF = re.compile(r"\bdisplayId=(\d{1,9})\b")
 _FRAME = re.compile(r"\blogicalFrame=Rect\((-?\d+), (-?\d+) - (-?\d+), (-?\d+)\)")
@@ -112,6 +114,8 @@ def _viewport_rotation(fields: str) -> int | None:
 def read_natural_size(text: str) -> Fact[Size]:
     """Read width and height in pixels of display 0 before it is turned; an override wins."""
     lines = lines_of(text)
+    if not any(map(_OVERRIDE.search, lines)) and any(map(_BROKEN_SIZE.match, lines)):
+        return Unknown(reason=f"`{NATURAL_SIZE}` printed a broken line")
     for pattern in (_OVERRIDE, _PHYSICAL):
         for line in lines:
             found = pattern.search(line)
