@@ -16,8 +16,8 @@ NATURAL_SIZE = "wm size"
 VIEWPORTS = "dumpsys display"
 _INIT = re.compile(r"\binit=\d+x\d+\b")
 _CURRENT = re.compile(r"\bcur=(\d+)x(\d+)\b")
-_OVERRIDE = re.compile(r"\bOverride size:\s*(\d+)x(\d+)\b")
-_PHYSICAL = re.compile(r"\bPhysical size:\s*(\d+)x(\d+)\b")
+_OVERRIDE = re.compile(r"\bOverride size:\s*(\d+)x(\d+)(?=\s|$)")
+_PHYSICAL = re.compile(r"\bPhysical size:\s*(\d+)x(\d+)(?=\s|$)")
 _BROKEN_SIZE = re.compile(r"(?!.*\bPhysical size:).*(?:\bOverride\b|size:\s*\d)")
 """An override that another program's words broke into."""
 _VIEWPORT = re.compile(r"DisplayViewport\{(?P<fields>[^{}]{0,600})")

@@ -43,6 +43,8 @@ from tests.devices.facts.test_state_lists import thermal
 Facts = Mapping[str, object]
 ANDROIDS = (9, 10, 11, 12, 13, 14, 15, 16)
 MARK = "MARK"
+_IN_NAMES = frozenset({"interleaved"})
+"""A name or number without its beginning is one too, and nothing stands beside it."""
 _BY_PROTOCOL = frozenset({"interleaved", "wrapped"})
 """What adb's server answers by its protocol no other program breaks into."""
 RECORDED = Path(__file__).parents[2] / "data/devices/android-4.4.2"
@@ -173,18 +175,18 @@ def _states() -> Iterator[Case]:
     )
     yield Case("viewport", panel, lambda text: known(size=read_viewport_size(text)))
     whose = answer(PLAIN, user="10")
-    yield Case("user", whose, lambda text: known(user=read_user(text)))
+    yield Case("user", whose, lambda text: known(user=read_user(text)), _IN_NAMES)
 
 
 def _lists() -> Iterator[Case]:
     packages = answer(PLAIN)
     yield Case("packages", packages, lambda text: known(packages=read_packages(text)))
     activities = started(query("com.android.settings/.Settings", "com.chat/.Main"))
-    yield Case("apps", activities, lambda text: known(apps=read_launchable(text).packages))
+    apps = lambda text: known(apps=read_launchable(text).packages)  # noqa: E731
+    yield Case("apps", activities, apps, _IN_NAMES)
     methods = "com.example.keys/.Keys\ncom.iflytek.inputmethod.miui/.FlyIME"
     keys = method_text("com.example.keys/.Keys", methods, methods)
-    # An id without its first letters is an id.
-    yield Case("input methods", keys, read_methods_text, frozenset({"interleaved"}))
+    yield Case("input methods", keys, read_methods_text, _IN_NAMES)
     posts = (
         Post(title="美咲", text="写真を\n送信しました", number=1),
         Post(package="com.music", title="مرحبا (2)", number=2, tag="a\nb|1"),

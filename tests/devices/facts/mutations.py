@@ -39,7 +39,8 @@ def mutate(case: Case, draw: random.Random) -> tuple[str, tuple[str, ...]]:
     """Return the changed text, and what was done to it, in its order."""
     text = case.text
     names = tuple(name for name in _CHANGES if name not in case.spared)
-    done = tuple(draw.choice(names) for _ in range(draw.randint(1, 3)))
+    drawn = [draw.choice(names) for _ in range(draw.randint(1, 3))]
+    done = tuple(sorted(drawn, key="cut".__eq__))  # A stream ends after all else.
     for name in done:
         text = _CHANGES[name](text, draw)
     return text, done
