@@ -11,7 +11,7 @@ from agent.records import UiNode
 from tests.loop.paper_phone import PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import results, run, yes
-from tests.tasks.scripted import says, scripted, task
+from tests.tasks.scripted import Clock, says, scripted, task
 
 FAILS = says("finish", success=False, summary="It cannot be done.")
 
@@ -153,3 +153,60 @@ async def test_an_approval_in_between_ends_the_answer() -> None:
     context = await run(scripted(answer, FAILS), form, answer=yes)  # type: ignore[arg-type]
     assert form.saved == 0
     assert tools(context) == ["click_element", "finish"]
+
+
+class Dialog(Form):
+    """A dialog with two fields; the keyboard moves it, and hides its title."""
+
+    def screen(self) -> Sequence[UiNode]:
+        typed = any(self.texts.values())
+        title = [] if typed else [node("Set time", (0.2, 0.3, 0.8, 0.34), resource_id=_TITLE)]
+        up = 0.2 if typed else 0.0
+        return (
+            *title,
+            field("Name", 0.4 - up, self.texts["Name"], focused=self._focus == "Name"),
+            field("Town", 0.5 - up, self.texts["Town"], focused=self._focus == "Town"),
+            button("Cancel", 0.6 - up),
+            button("Keep", 0.7 - up),
+        )
+
+
+_TITLE = "android:id/alertTitle"
+
+
+async def test_a_dialog_that_the_keyboard_moves_is_still_that_dialog() -> None:
+    form = Dialog()
+    calls = at_once(
+        says("type_text", element=2, text="Ada"),
+        says("type_text", element=3, text="Bern"),
+        says("click_element", element=5),
+    )
+    context = await run(scripted(calls, FAILS), form)  # type: ignore[arg-type]
+    assert (form.texts["Name"], form.texts["Town"], form.saved) == ("Ada", "Bern", 1)
+    assert not any("not done" in text for text in results(context))
+
+
+async def test_a_plan_between_two_acts_needs_no_screen() -> None:
+    form = Form()
+    plan = says("update_plan", plan=[{"step": "Fill it", "status": "completed"}])
+    keep = says("click_element", element=4)
+    name = says("type_text", element=1, text="Ada")
+    await run(scripted(at_once(name, plan, keep), FAILS), form)  # type: ignore[arg-type]
+    assert (form.texts["Name"], form.saved) == ("Ada", 1)
+
+
+async def test_a_claim_beside_a_plan_is_not_lost_where_a_clock_ticks() -> None:
+    clock, ticks = Clock(), [0]
+    shown = PaperPhone(lambda: (node(f"11:{ticks[0]:02}"), button("Keep", 0.9)))
+
+    def slowly(_request: ModelRequest) -> ModelReply:
+        clock.now += 60
+        ticks[0] += 1
+        plan = says("update_plan", plan=[{"step": "See it run", "status": "completed"}])
+        return at_once(plan, FAILS)
+
+    model = scripted(slowly, FAILS)
+    context = MemoryContext(model, shown)
+    await task(clock).run(context)
+    assert tools(context) == ["update_plan", "finish"]
+    assert len(model.requests) == 1

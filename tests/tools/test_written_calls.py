@@ -35,6 +35,7 @@ DIALECTS = {
         "```json\n%s\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
     ),
     "deepseek v3.1": "<｜tool▁call▁begin｜>%s<｜tool▁sep｜>%s<｜tool▁call▁end｜>",
+    "deepseek, ASCII bars": "<|tool▁call▁begin|>%s\n%s<|tool▁call▁end|>",
     "kimi": (
         "<|tool_calls_section_begin|><|tool_call_begin|>functions.%s:0"
         "<|tool_call_argument_begin|>%s<|tool_call_end|><|tool_calls_section_end|>"
@@ -105,6 +106,8 @@ def test_a_call_of_any_dialect_is_read(form: str, call: tuple[str, dict[str, obj
         '<|tool_call>call:type_text{text:<|"|>Grüße, Ada<|"|>,element:2}<tool_call|>',
         "<start_function_call>call:type_text{text:<escape>Grüße, Ada<escape>,element:2}"
         "<end_function_call>",
+        # AndroidWorld's agents.
+        'Action: {"action_type": "type_text", "text": "Grüße, Ada", "element": 2}',
         # LFM2 and OLMo 3.
         '<|tool_call_start|>[type_text(text="Grüße, Ada", element=2)]<|tool_call_end|>',
         '<function_calls>\ntype_text(text="Grüße, Ada", element=2)\n</function_calls>',

@@ -21,7 +21,8 @@ from agent.text import clean, one_line
 INSTRUCTIONS = f"""\
 You operate an Android phone for its operator. You see each screen as numbered elements and act by \
 calling tools. Where one screen shows all that is needed, as in a form, give several calls in one \
-answer: they are done in order, until one brings a surprise.
+answer: they are done in order while that page or dialog stays in front and each does what it \
+should.
 
 How to work
 - If the goal takes more than two actions, write a plan with update_plan first and keep it current.
@@ -146,9 +147,10 @@ OUTCOME_UNKNOWN = (
     "UNKNOWN: The work was interrupted while this was being done; the outcome is not known. "
     "Observe before acting again."
 )
-NO_TOOL = "You did not call a tool. Call exactly one tool now; call finish when the work is done."
+NO_TOOL = "You did not call a tool. Call one now; call finish when the work is done."
 SEVERAL_WRITTEN = (
-    "You wrote several calls as text, so none of them was carried out. Call exactly one tool now."
+    "You wrote several calls as text, and it is not clear which you mean: none was carried out. "
+    "Call a tool now."
 )
 
 

@@ -157,12 +157,23 @@ def verify_typing(
         return f"OK: {what}. The field now holds it."
     if len(now.value) < _READ_CHARS and _is_cut(text, old, now.value):
         return f"WARNING: {what}, but the field holds only the beginning: {held}."
+    if old and not clear and _is_misplaced(text, old, now.value):
+        return (
+            f"WARNING: {what}, but it was not put after what was there: the field holds {held}. "
+            "Type the whole with clear."
+        )
     if old.strip() and old in now.value and len(now.value) >= len(old) + len(text.strip()):
         if clear:
             return f"WARNING: {what}, but what was there before is still there, too: {held}."
         return f"OK: {what}. It was added to what was there: the field now holds {held}."
     # More than that, or other spaces: the model has to see what stands there now.
     return f"OK: {what}. The field now holds {held}."
+
+
+def _is_misplaced(text: str, old: str, value: str) -> bool:
+    """Return whether a field holds both texts to the letter, and not one after the other."""
+    joined, held = ("".join(one.split()) for one in (old + text, value))
+    return len(held) == len(joined) and held != joined and sorted(held) == sorted(joined)
 
 
 def _verify_secret(what: str, text: str, was: Element | None, now: Element, *, clear: bool) -> str:

@@ -2,8 +2,9 @@
 
 A form needs one answer instead of one for each field. Each call is a step: it is judged, recorded
 and verified on the screen of its moment, like any other. Invariants: a call follows only one that
-was done as expected; the app, its page and its dialogs are those that the model saw; the element is
-the one that it meant, whatever its number is now; what is left out is said in the result before it.
+was done as expected; the app, its page and its dialog are those that the model saw, though a
+keyboard may have moved them; the element is the one that it meant, whatever its number is now; what
+is left out is said in the result before it.
 """
 
 import json
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from agent.loop.conversation.model_call import BEFORE_OTHERS, CleanReply
 from agent.loop.screen.dialogs import dialog_title
-from agent.loop.screen.elements import find_by_key
+from agent.loop.screen.matching import pairs
 from agent.models.model import ToolCall
 from agent.records import ActionOutcome, Element, Observation
 from agent.text import counted
@@ -111,12 +112,9 @@ class FollowingCalls:
         before = self._answered
         if before is None:
             return None
-        if call.name in _ON_ANY_SCREEN:
+        if call.name in _ON_ANY_SCREEN or call.name in BEFORE_OTHERS:
             return call
-        if not self._acted:
-            # Nothing was done yet, so whatever changed is news to the model.
-            return call if _unmarked(before) == _unmarked(screen) else None
-        if _place(before) != _place(screen):
+        if not _is_same_place(before, screen):
             return None
         try:
             said = json.loads(call.arguments or "{}")
@@ -127,8 +125,12 @@ class FollowingCalls:
         if number is None:
             # Named by its label, which is looked up on the screen, or no element at all.
             return call
+        if not self._acted and _unmarked(before) != _unmarked(screen):
+            # Nothing was done yet, so whatever changed is news to the model.
+            return None
         meant = next((one for one in before.elements if one.number == number), None)
-        same = None if meant is None else find_by_key(screen.elements, meant.key)
+        matched = pairs(before.elements, screen.elements)
+        same = next((now for was, now in matched if was is meant), None)
         if meant is None or same is None or same.label != meant.label:
             return None
         return replace(call, arguments=json.dumps({**said, name: same.number}))
@@ -139,6 +141,16 @@ def _unmarked(screen: Observation) -> list[Element]:
     return [replace(e, is_new=False) if e.is_new else e for e in screen.elements]
 
 
-def _place(screen: Observation) -> tuple[str, str, str | None]:
-    front = screen.foreground
-    return front.package, front.activity, dialog_title(screen.elements)
+def _is_same_place(before: Observation, after: Observation) -> bool:
+    """Return whether a screen is the page, and the dialog, of another one."""
+    was, front = before.foreground, after.foreground
+    if (was.package, was.activity) != (front.package, front.activity):
+        return False
+    had, has = dialog_title(before.elements), dialog_title(after.elements)
+    if had == has:
+        return True
+    if had is None:
+        # A dialog has opened.
+        return False
+    # A dialog that a keyboard moved may be read by another title, or as a page: its parts remain.
+    return 2 * len(pairs(before.elements, after.elements)) > len(before.elements)

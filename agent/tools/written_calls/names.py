@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 CALLED_WITH = ("arguments", "parameters", "args", "input", "action_input", "params")
-_NAMES = ("name", "tool", "tool_name", "function", "function_name", "action")
+_NAMES = ("name", "tool", "tool_name", "function", "function_name", "action", "action_type")
 _NAME = re.compile(
     r"[\s`\"']*(?:(?:functions?|tools?|default_api|assistant)[.:])*([A-Za-z_][\w-]{0,80})"
 )

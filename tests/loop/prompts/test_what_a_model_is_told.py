@@ -11,7 +11,7 @@ from agent.loop.ocr.region import silent_region
 from agent.loop.screen.changes import describe_change
 from agent.loop.screen.elements import number_elements
 from agent.loop.screen.screen_text import screen_text
-from agent.loop.screen.verify import verify_click, verify_scroll
+from agent.loop.screen.verify import verify_click, verify_scroll, verify_typing
 from agent.loop.signals.list_end import reached_end
 from agent.loop.signals.rejection import refuses
 from agent.models.model import MessageKind
@@ -176,6 +176,18 @@ def test_a_press_that_the_app_rejects_is_a_warning_with_its_words() -> None:
     # Another page that speaks of errors is where the press led.
     page = seen(node("Error log"), node("Share"))
     assert verify_click("Clicked", before, page).startswith("OK")
+
+
+@pytest.mark.parametrize(("old", "text", "held"), [("8", "6", "68"), ("00", "45", "0450")])
+def test_a_text_that_lands_in_front_of_or_inside_another_is_a_warning(
+    old: str, text: str, held: str
+) -> None:
+    before, after = seen(field("Hour", 0.3, old)), seen(field("Hour", 0.3, held))
+    [element] = before.elements
+    said = verify_typing("Typed", text, element, before, after)
+    assert said.startswith("WARNING: Typed, but it was not put after what was there")
+    behind = seen(field("Hour", 0.3, old + text))
+    assert verify_typing("Typed", text, element, before, behind).startswith("OK")
 
 
 @pytest.mark.parametrize("toast", ["الاسم مطلوب", "请填写姓名", "Nimi puuttuu", "Hm."])
