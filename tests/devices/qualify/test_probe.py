@@ -110,6 +110,15 @@ def test_a_raw_screen_is_read_with_and_without_a_colour_space(head: bytes) -> No
     assert png_size("phone", png_of_raw(screen.pixels, screen.order, screen.size)) == (2, 1)
 
 
+def test_a_raw_screen_is_read_behind_the_words_about_several_displays() -> None:
+    # The shape of screencap.cpp since Android 14, where `exec` joins both streams.
+    words = b"[Warning] Multiple displays were found, but no display id was given.\nSee -d.\n\n"
+    screen = read_raw_screen("phone", words + struct.pack("<IIII", 2, 1, 1, 0) + bytes(8))
+    assert screen.size == (2, 1)
+    with pytest.raises(DeviceError, match="Multiple displays"):
+        read_raw_screen("phone", words)
+
+
 @given(st.binary(max_size=64))
 def test_no_bytes_are_a_raw_screen_by_accident(data: bytes) -> None:
     try:
