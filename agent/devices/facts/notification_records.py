@@ -61,7 +61,7 @@ def records_of(dump: str) -> Iterator[RawRecord]:
     """Yield the records of the list of what is posted, at most `MOST_RECORDS`."""
     lines = lines_of(dump)
     at = next((at + 1 for at, line in enumerate(lines) if _LIST.fullmatch(line)), 0)
-    given, before = 0, ""
+    given = 0
     while at < len(lines) and given < MOST_RECORDS:
         line = lines[at]
         head = _HEADER.match(line)
@@ -69,10 +69,9 @@ def records_of(dump: str) -> Iterator[RawRecord]:
             if _OTHER_SECTION.match(line):
                 return
             at += 1
-        elif line == before and lines[at - 1] == line:
-            at += 1  # A line that was printed twice.
         else:
-            before = line
+            while at + 1 < len(lines) and lines[at + 1] == line:
+                at += 1  # A line that was printed twice.
             one, at = _Scan(lines, at, head).record()
             given += 1
             yield one

@@ -23,7 +23,7 @@ _USER = 'u=$(am get-current-user 2>/dev/null); case "$u" in ""|*[!0-9]*) u=;; es
 _LIST = 'pm list packages{options} ${{u:+--user $u}} 2>&1; echo "@{mark} end $?"'
 _APP_CATEGORIES = ("LAUNCHER", "LEANBACK_LAUNCHER", "CAR_LAUNCHER", "CAR_MODE")
 """What launchers show apps by, on phones, televisions and in cars (android.content.Intent)."""
-_PACKAGE = re.compile(r"\s*package:(?:\S+=)?([\w.]{1,255})((?:\s+\w+:\S*)*)\s*", re.ASCII)
+_PACKAGE = re.compile(r"\s*package:(?:\S+=)?(\w+(?:\.\w+)*)((?:\s+\w+:\S*)*)\s*", re.ASCII)
 _BROKEN = re.compile(r"\s*(?:package:|(?:p?a?c?k?a?g?e)?:[\w.]+$)", re.ASCII)
 """A package whose line another program broke into, or the rest of such a line."""
 _CODE = re.compile(r"\bversionCode:(\d{1,18})\b")
