@@ -194,22 +194,26 @@ class HostRouting:
 
     def _place(self, op: protocol.Op, said: dict[str, object]) -> str:
         """Return the host for what names no phone: one with a phone that would do and is free,
-        ours first. What only a phone itself can say is asked by the host that it is at.
+        ours first. What only a phone itself can say is asked by the host that it is at; a phone
+        that does not say what is needed comes after those that do.
         """
         tags = said.get("tags")
         wanted = set(tags) if isinstance(tags, tuple | list) else set()
         needs = _needs(op)
         draining = {one.name for one in self._peers.hosts() if one.draining}
         best, best_rank = self._peers.host, (0, 0, not self._peers.is_guest)
-        counts: dict[str, list[int]] = {}
+        known: dict[str, list[int]] = {}
+        unsaid: dict[str, list[int]] = {}
         for info in self.devices():
-            if info.state is not records.DeviceState.ONLINE or fit_of(needs, info, None) is Fit.NO:
+            fit = fit_of(needs, info, None)
+            if info.state is not records.DeviceState.ONLINE or fit is Fit.NO:
                 continue
             if wanted <= set(info.tags):
+                counts = unsaid if fit is Fit.UNSAID else known
                 count = counts.setdefault(records.host_of(info.serial), [0, 0])
                 count[0] += not info.driver
                 count[1] += 1
-        for host, (free, online) in counts.items():
+        for host, (free, online) in (known or unsaid).items():
             if host in draining:
                 continue
             is_own = host == self._peers.host
