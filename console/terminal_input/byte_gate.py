@@ -32,6 +32,8 @@ PASTE_STALLS_S = 3.0
 AWAITED_S = 10.0
 """How long an answer may take, after which the beginning of one is taken for keys."""
 _TWO_KEYS = 2  # An escape and a character: esc and a key, unless an answer is awaited.
+_ESC = ord("\x1b")
+_BEGINS = b"OP]_^X"  # SS3 and strings: keys as well, unless an answer is awaited.
 _MOST_FORMS = 64
 _LOGGED_BYTES = 64
 
@@ -117,11 +119,15 @@ class ByteGate:
             return [Key("escape", "\x1b")]
         if keys := rxvt_keys(held):
             return list(keys)
-        may_be_keys = kind is not Kind.CSI and not self.is_awaiting
-        if may_be_keys and len(held) == _TWO_KEYS and held[:1] == b"\x1b":
+        if self._are_two_keys(held):
             return [Key("escape", "\x1b"), character_key(chr(held[1]))]
         self._log_once(f"torn {kind}", "The rest of a sequence did not come: %r", held[:4])
         return []
+
+    def _are_two_keys(self, held: bytes) -> bool:
+        """Return whether the beginning of a sequence, of which no more came, is esc and a key."""
+        begins = len(held) == _TWO_KEYS and held[0] == _ESC and held[1] in _BEGINS
+        return begins and not self.is_awaiting
 
     def drop(self) -> None:
         """Forget what is held."""
@@ -133,6 +139,11 @@ class ByteGate:
         return ESCAPE_S if kind is Kind.ESCAPE else TORN_S
 
     def _mean(self, one: Sequence) -> Iterator[Message]:
+        if one.kind is Kind.MALFORMED and self._are_two_keys(one.raw):
+            # Typed faster than it is read: the next escape interrupts what was none.
+            yield Key("escape", "\x1b")
+            yield character_key(chr(one.raw[1]))
+            return
         try:
             meaning = self._meanings.of(one)
             if meaning.heard is not None:

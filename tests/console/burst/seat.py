@@ -32,6 +32,7 @@ from console.latency_stats import LatencyStats
 from console.screens.deck import showing
 from console.screens.deck.deck import DeckScreen
 from console.screens.history import tape
+from console.terminal_input import byte_gate
 from tests.console.burst.core import ScriptedCore
 from widgets.questions.question_card import GRACE_S
 
@@ -119,6 +120,8 @@ def fresh_settings(home: Path) -> Settings:
 async def one_console(ask: Callable[[], Any], answer: Callable[[object], None]) -> bool:
     """Serve one script; False when nothing more comes."""
     core = ScriptedCore()
+    # This terminal answers nothing. While an answer may come, what could be one is no key.
+    byte_gate.AWAITED_S = GRACE_S
     app = BurstApp(core, settings=fresh_settings(Path.home() / "burst"), title="burst")
     app.bridge.latencies = UntimedStats()
     app.note_what_keys_meet(core)

@@ -105,6 +105,8 @@ class Typist:
         """Type a script; returns what came of it."""
         self._say("begin")
         assert self._hear() == "ready"
+        # As a terminal says that it can tell its size among its keys (mode 2048).
+        self._type(b"\x1b[?2048;2$y")
         whole = b"".join(token.sent for token in tokens)
         match mode:
             case "slow":
