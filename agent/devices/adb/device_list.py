@@ -17,7 +17,7 @@ _STATES = re.compile(
 _KNOWN_END = re.compile(
     r"[ \t]+(?:(?:usb|product|model|device):\S+[ \t]+)*transport_id:\d{1,18}\s*$"
 )
-"""What ends in a transport's number is a device, whatever is said of its state."""
+"""A line that ends in a transport's number is a device, whatever its state."""
 _PADDING = re.compile(r"[ \t]{2,}|\t")
 _FIELDS = re.compile(r"\s*\S*(?:\s+\w+:.*)?")
 _NOT_ROWS = ("*", "List of ", "adb server", "adb: ", "error: ")
@@ -206,7 +206,7 @@ def _is_prose(line: str, exact: str, state: re.Match[str]) -> bool:
 
 
 def _split_unknown(line: str) -> tuple[str, str, str] | None:
-    """Split a line whose state is none that adb has today."""
+    """Split a line with a state that adb does not have today."""
     end = _KNOWN_END.search(line)
     head = line[: end.start()] if end is not None else ""
     parts = _PADDING.split(head.strip(), maxsplit=1)

@@ -29,7 +29,7 @@ class SameSerials:
         self._seen: dict[str, dict[str, _Connection]] = {}  # By serial, then by name.
 
     def named(self, rows: Iterable[DeviceRow]) -> tuple[DeviceRow, ...]:
-        """Return rows of which each has a serial of its own."""
+        """Return rows with distinct serials."""
         groups: dict[str, list[DeviceRow]] = {}
         for row in rows:
             groups.setdefault(row.serial, []).append(row)

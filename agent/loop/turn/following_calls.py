@@ -3,8 +3,9 @@
 A form needs one answer instead of one for each field. Each call is a step: it is judged, recorded
 and verified on the screen of its moment, like any other. Invariants: a call follows only one that
 was done as expected; the app, its page and its dialog are those that the model saw, though a
-keyboard may have moved them; the element is the one that it meant, whatever its number is now; what
-is left out is said in the result before it.
+keyboard may have moved them; the element is the one that it meant, whatever its number is now. The
+result before a call that is left out says so; if the screen changes only after that result, the
+model is asked again and sees the new screen.
 """
 
 import json
