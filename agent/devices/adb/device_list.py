@@ -200,7 +200,7 @@ def _is_prose(line: str, exact: str, state: re.Match[str]) -> bool:
     So where one blank stands behind a short one, it holds none, and no more words follow.
     """
     serial, rest = exact.strip(), line[state.end() :]
-    if len(serial) >= _COLUMN or line[len(exact) : state.start(1)] != " ":
+    if serial == _NO_SERIAL or len(serial) >= _COLUMN or line[len(exact) : state.start(1)] != " ":
         return False
     return " " in serial or not (_FIELDS.fullmatch(rest) or rest.lstrip().startswith(("(", ";")))
 

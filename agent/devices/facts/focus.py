@@ -25,7 +25,7 @@ _WINDOW = re.compile(
 )
 """Samsung adds the display and the process: `Window{hash u0 d0 p123 title}`."""
 _ENDS = re.compile(r"(?: (?:paused=\w+|EXITING|SURFACE))+$")
-_TITLED = re.compile(rf"{_NAME}/")
+_HALF_TITLED = re.compile(rf"{_NAME}/")
 """A component that another program's words broke into."""
 _TITLED = re.compile(COMPONENT + r"$")
 _APP = re.compile(r"(?<!\w)mFocusedApp=(?P<app>null\b|.*?\bActivityRecord\{(?P<inside>[^\r\n]*))")
@@ -128,7 +128,7 @@ def focus_in(section: Section) -> Fact[Window | None]:
             told = told or known(None, line)
             continue
         window = read_window(found["inside"])
-        if window is None or (not window.package and "/" in window.title):
+        if window is None or (not window.package and _HALF_TITLED.match(window.title)):
             # A component that another program's words broke into is no title.
             cut = line
             if section.display is None:

@@ -57,7 +57,12 @@ def test_other_listings_give_only_their_phones() -> None:
         ("my device     device usb:1-1 transport_id:3", "my device", DeviceState.ONLINE, ""),
         ("two  blanks   device usb:1-1 transport_id:3", "two  blanks", DeviceState.ONLINE, ""),
         ("  XY          device usb:1-1 transport_id:3", "XY", DeviceState.ONLINE, ""),
-        ("(no serial number) device usb:1-1 transport_id:3", "(no serial number)", "device", ""),
+        (
+            "(no serial number)     device usb:1-1 transport_id:3",
+            "(no serial number)",
+            "device",
+            "",
+        ),
         ("XY            no permissions usb:1-1 transport_id:3", "XY", "no permissions", ""),
         (
             "XY            no permissions (missing udev rules? user is in the plugdev group); "
