@@ -33,7 +33,6 @@ from agent.records.devices import (
     identifies,
     on_host,
 )
-from agent.records.direct import DIRECT, DirectStatus, DirectView
 from agent.records.effects import Effect, EffectVerb, Source, Stated
 from agent.records.jobs import (
     LATEST_MS,
@@ -52,7 +51,7 @@ from agent.records.jobs import (
     Trigger,
     campaign_of,
 )
-from agent.records.looks import PhoneFinding, PhoneLook
+from agent.records.ledger import EffectOf, FieldFate, Ledger, SeenEffect, SeenEffectKind
 from agent.records.notices import Notice, NoticeKind
 from agent.records.observation import (
     ActionOutcome,
@@ -66,9 +65,16 @@ from agent.records.observation import (
 )
 from agent.records.operators import STOPPING, Right
 from agent.records.record import Bounds, Point, Record
+from agent.records.replies import (
+    DIRECT,
+    DirectStatus,
+    DirectView,
+    PhoneFinding,
+    PhoneLook,
+    SearchHit,
+)
 from agent.records.reviews import Finding, Review
 from agent.records.route import RouteAction
-from agent.records.search import SearchHit
 from agent.records.sessions import (
     Answer,
     AtLimit,
@@ -139,10 +145,12 @@ __all__ = [
     "DirectStatus",
     "DirectView",
     "Effect",
+    "EffectOf",
     "EffectVerb",
     "Element",
     "Evaluator",
     "Evidence",
+    "FieldFate",
     "FieldSource",
     "Finding",
     "Foreground",
@@ -155,6 +163,7 @@ __all__ = [
     "Job",
     "JobStatus",
     "JobType",
+    "Ledger",
     "LiveFrame",
     "Misfire",
     "Moment",
@@ -188,6 +197,8 @@ __all__ = [
     "RunStatus",
     "Schedule",
     "SearchHit",
+    "SeenEffect",
+    "SeenEffectKind",
     "ServerAway",
     "Session",
     "SessionKind",

@@ -19,6 +19,7 @@ _TELL_NOTHING = frozenset(
         protocol.ObservationRecorded,
         protocol.ToolCallRequested,
         protocol.ToolCallFinished,
+        protocol.EffectsSeen,
     }
 )
 """The most frequent events leave the record as it is; to know them at once makes replay fast."""
@@ -215,6 +216,7 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             | protocol.ObservationRecorded()
             | protocol.ToolCallRequested()
             | protocol.ToolCallFinished()
+            | protocol.EffectsSeen()
             | protocol.SessionsDeleted()
             | protocol.WarningEvent()
             | protocol.StreamError()

@@ -97,6 +97,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """The way of the newest action, where it touched several places."""
     last_time: records.TimeSplit = records.TimeSplit()
     """The time split of the newest complete step."""
+    ledger: records.Ledger = records.Ledger()
+    """What the session was seen to have changed."""
 
 
 def follow(transcript: Transcript, event: protocol.Event) -> Transcript:
@@ -120,7 +122,7 @@ def follow_all(transcript: Transcript, events: Iterable[protocol.Event]) -> Tran
 class _Draft:
     """A transcript while it is written; what it was made from stays as it is."""
 
-    __slots__ = ("_before", "_items", "last_time", "observation", "path", "touch")
+    __slots__ = ("_before", "_items", "last_time", "ledger", "observation", "path", "touch")
 
     def __init__(self, before: Transcript) -> None:
         self._before = before
@@ -129,6 +131,7 @@ class _Draft:
         self.touch = before.touch
         self.path = before.path
         self.last_time = before.last_time
+        self.ledger = before.ledger
 
     def finished(self, seq: int) -> Transcript:
         return Transcript(
@@ -138,6 +141,7 @@ class _Draft:
             touch=self.touch,
             path=self.path,
             last_time=self.last_time,
+            ledger=self.ledger,
         )
 
     @property
@@ -245,6 +249,8 @@ def _fold(draft: _Draft, event: protocol.Event) -> None:
                 for a in draft.actions_of(step)
             )
             draft.change_step(step, actions=ended)
+        case protocol.EffectsSeen(effects=effects):
+            draft.ledger = draft.ledger.with_effects(effects)
         case protocol.StepCompleted(step=step, time=time, usage=usage):
             draft.last_time = time
             draft.change_step(step, time=time, usage=usage, done=True)
@@ -273,6 +279,8 @@ def _fold(draft: _Draft, event: protocol.Event) -> None:
         case protocol.SessionRolledBack(turns=turns, from_seq=from_seq):
             # A key is the seq of the event that an item began with.
             draft.items = [item for item in draft.items if int(item.key) < from_seq]
+            steps = [item.number for item in draft.items if isinstance(item, StepItem)]
+            draft.ledger = draft.ledger.until(max(steps, default=0))
             count = "The newest turn was" if turns == 1 else f"The newest {turns} turns were"
             draft.tell(
                 event, Tone.INFO, f"{count} rolled back.", "Nothing was undone on the phone."

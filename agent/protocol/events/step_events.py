@@ -11,6 +11,7 @@ from agent.records import (
     Observation,
     PlanItem,
     Point,
+    SeenEffect,
     TimeSplit,
     Usage,
 )
@@ -68,6 +69,17 @@ class ToolCallFinished(EventBase, frozen=True, kw_only=True, tag="tool_call_fini
     text: str
 
 
+class EffectsSeen(EventBase, frozen=True, kw_only=True, tag="effects_seen"):
+    """What was seen to have changed, beside navigation; stored with the observation that shows it.
+
+    An act without this event had no effect that was seen.
+    """
+
+    step: int
+    """The step whose observation shows them; each effect names the step of its act."""
+    effects: tuple[SeenEffect, ...]
+
+
 class StepCompleted(EventBase, frozen=True, kw_only=True, tag="step_completed"):
     """Observe–think–act ended."""
 
@@ -121,6 +133,7 @@ AnyStepEvent: TypeAlias = (
     | AgentMessage
     | ToolCallRequested
     | ToolCallFinished
+    | EffectsSeen
     | StepCompleted
     | PlanUpdate
     | FactsUpdate
