@@ -15,6 +15,7 @@ from agent import protocol
 from agent.errors import StoreError, SwitchboardError, UsageError
 from agent.jobs.campaign_rules import advanced, begins, progress_of, refused, run_of
 from agent.jobs.records import JobRecords
+from agent.jobs.tool_calls import requires_of
 from agent.models.session_endpoint import check_asked_there, recorded_address
 from agent.placement.needs import parse_needs
 from agent.records import (
@@ -230,6 +231,7 @@ class Campaigns:
             budget=campaign.budget,
             autonomy=campaign.autonomy,
             at_limit=AtLimit.STOP,
+            requires=requires_of(job.payload_json),
             request_id=_request_id(job.id, serial),
         )
         try:

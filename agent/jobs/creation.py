@@ -12,7 +12,7 @@ import msgspec
 
 from agent.errors import UsageError
 from agent.jobs.schedule import MINIMUM_DELAY_MS, NEVER_MS
-from agent.jobs.tool_calls import OUTPUT_SCHEMA, call_of, output_schema_of
+from agent.jobs.tool_calls import OUTPUT_SCHEMA, REQUIRES, call_of, output_schema_of, requires_of
 from agent.placement.needs import Needs, parse_needs
 from agent.protocol import JobCreate
 from agent.records import Job, JobStatus, JobType, Schedule, Trigger
@@ -207,6 +207,9 @@ def _payload(op: JobCreate) -> dict[str, Any]:
     payload = dict(op.payload)
     call_of(payload)
     output_schema_of(payload)
+    if op.requires:
+        payload[REQUIRES] = list(op.requires)
+    requires_of(payload)
     if request := requested_id(op.request_id):
         payload[REQUEST] = request
     if op.account:

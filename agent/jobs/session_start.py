@@ -13,7 +13,7 @@ from typing import Any
 from agent.errors import UsageError
 from agent.jobs.creation import MAIN, SESSION_PREFIX
 from agent.jobs.device_selection import is_still_fit, others_too, place
-from agent.jobs.tool_calls import CONTINUES, call_of, output_schema_of
+from agent.jobs.tool_calls import CONTINUES, call_of, output_schema_of, requires_of
 from agent.protocol import BudgetExtended, SessionCreate
 from agent.records import Budget, BudgetKind, Job, RunOutcome, Session, SessionState
 from agent.sessions.lifecycle.operations import Operations
@@ -51,6 +51,7 @@ class SessionStarter:
             max_steps=RUN_LIMIT_STEPS,
             call=call_of(job.payload_json),
             output_schema=output_schema_of(job.payload_json),
+            requires=requires_of(job.payload_json),
         )
         if job.session_target.startswith(SESSION_PREFIX):
             session_id = job.session_target.removeprefix(SESSION_PREFIX)
@@ -69,6 +70,7 @@ class SessionStarter:
                 account=account if isinstance(account, str) else "",
                 budget=self._budget(),
                 output_schema=errand.output_schema,
+                requires=errand.requires,
             ),
             settings=self._parts.settings,
             assignment=self._parts.assignment,

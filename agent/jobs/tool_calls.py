@@ -1,4 +1,4 @@
-"""Read the keys of a job's payload that are ours: its call, the job it continues, its schema.
+"""Read our keys of a job's payload: its call, the job it continues, its schema, what it requires.
 
 Not the calling: a run calls it as a model would (`agent.models.one_call`), so what changes anything
 waits for a review. Invariant: what is handed in under these keys can be used, or is refused.
@@ -11,12 +11,29 @@ from typing import Any
 from agent.errors import UsageError
 from agent.models.model import ToolCall
 from agent.results.schema import checked_schema
+from agent.sessions.rules.creation import checked_requirements
 from agent.tools.direct import direct_call
 
 CALL = "call"  # A tool and its arguments: `{"tool": …, "arguments": {…}}`.
 CONTINUES = "continues"  # The number of the job whose standing session it goes on in.
 
 OUTPUT_SCHEMA = "output_schema"  # The JSON Schema that the result of each run has to fit.
+
+REQUIRES = "requires"  # Texts: what each run has to meet beside its prompt.
+
+
+def requires_of(payload: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a job's runs require beside their prompt.
+
+    Raises:
+        UsageError: it is not a list of texts, or one of them cannot be used.
+    """
+    given = payload.get(REQUIRES, [])
+    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+        raise UsageError(
+            "The payload's `requires` is not a list of texts.", 'Write {"requires": ["…"]}.'
+        )
+    return checked_requirements(given)
 
 
 def output_schema_of(payload: Mapping[str, Any]) -> str:

@@ -73,6 +73,7 @@ from agent.records.replies import (
     PhoneLook,
     SearchHit,
 )
+from agent.records.requirements import Requirement, RequirementKind, RequirementOrigin
 from agent.records.reviews import Finding, Review
 from agent.records.route import RouteAction
 from agent.records.sessions import (
@@ -100,7 +101,14 @@ from agent.records.targets import (
     TargetRuntime,
     TargetStatus,
 )
-from agent.records.verification import Evidence, FieldSource, GoalVerdict, Verification, VerifiedBy
+from agent.records.verification import (
+    Evidence,
+    FieldSource,
+    GoalVerdict,
+    RequirementVerdict,
+    Verification,
+    VerifiedBy,
+)
 from agent.records.watchers import (
     Commitment,
     CommitmentStatus,
@@ -186,6 +194,10 @@ __all__ = [
     "Reaction",
     "ReasoningEffort",
     "Record",
+    "Requirement",
+    "RequirementKind",
+    "RequirementOrigin",
+    "RequirementVerdict",
     "Review",
     "ReviewDecision",
     "ReviewState",

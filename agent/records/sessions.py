@@ -9,6 +9,7 @@ from agent.records.devices import Frame
 from agent.records.effects import Effect
 from agent.records.observation import Element, PlanItem, TimeSplit, Usage
 from agent.records.record import Record
+from agent.records.requirements import Requirement
 from agent.records.speaker import Speaker, attributed
 from agent.records.targets import TargetPresentation, TargetRuntime
 from agent.records.verification import GoalVerdict, VerifiedBy
@@ -187,6 +188,8 @@ class Session(Record, frozen=True, kw_only=True):
     plan: tuple[PlanItem, ...] = ()
     facts: tuple[str, ...] = ()
     """What the session asked to remember."""
+    requirements: tuple[Requirement, ...] = ()
+    """What its goal asks for, one by one; empty until they are made out."""
     usage: Usage = Usage()
     time: TimeSplit = TimeSplit()
     latest_question: str = ""

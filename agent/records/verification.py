@@ -1,8 +1,8 @@
-"""Define the verification of a goal: by whom, on which evidence, with each value's source."""
+"""Define the verification of a goal, requirement by requirement: by whom, on which evidence."""
 
 from enum import StrEnum
 
-from agent.records.record import Record
+from agent.records.record import Bounds, Record
 
 
 class VerifiedBy(StrEnum):
@@ -10,6 +10,8 @@ class VerifiedBy(StrEnum):
 
     VERIFIER = "verifier"
     """A model, in a conversation of its own, by evidence that stands on a stored screen."""
+    EFFECTS = "effects"
+    """What was seen to change on the phone, or to stand on its screens, compared as values."""
     RULES = "rules"
     """The offline pilot's reading of the screens."""
     CHECKER = "checker"
@@ -28,13 +30,22 @@ class GoalVerdict(StrEnum):
 
 
 class Evidence(Record, frozen=True, kw_only=True):
-    """Words that were quoted, and the stored screen that shows them."""
+    """What was pointed at: an effect, or an element or a region of a stored screen."""
 
     quote: str
+    """What it says; older records have the words that a verifier quoted."""
     step: int = 0
-    """The step whose screen shows them; 0 = no stored screen does."""
+    """The step whose screen shows it; 0 = no stored screen does."""
     digest: str = ""
     """The stored tree of that screen, else its frame, in hex; empty when it has neither."""
+    effect: int = 0
+    """Its number in the session's ledger; 0: it is no effect."""
+    element: int = 0
+    """The element's number on the screen of the step; 0: it is none."""
+    region: Bounds | None = None
+    """The region of the picture, where no element says it."""
+    session_id: str = ""
+    """Whose effect or step it is, in the verification of a parent; empty: the session's own."""
 
 
 class FieldSource(Record, frozen=True, kw_only=True):
@@ -46,6 +57,18 @@ class FieldSource(Record, frozen=True, kw_only=True):
     session_id: str = ""  # Whose step that is, in the result of a parent; empty: the session's own.
 
 
+class RequirementVerdict(Record, frozen=True, kw_only=True):
+    """What came of looking whether one requirement is met."""
+
+    number: int
+    text: str
+    """The operator's words for the requirement, as they were then."""
+    verdict: GoalVerdict = GoalVerdict.CANNOT_TELL
+    verified_by: VerifiedBy = VerifiedBy.NOBODY
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
 class Verification(Record, frozen=True, kw_only=True):
     """What came of looking whether a goal is met."""
 
@@ -53,6 +76,8 @@ class Verification(Record, frozen=True, kw_only=True):
     verdict: GoalVerdict = GoalVerdict.CANNOT_TELL
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
+    requirements: tuple[RequirementVerdict, ...] = ()
+    """Each requirement with its own verdict; empty in older records."""
 
     @property
     def is_met(self) -> bool:

@@ -4,6 +4,7 @@ Not the transcript that they stand in (`agent.state.transcript`). Invariant: a f
 nothing to a reader gives an empty sentence, and every other one its words.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from agent import protocol, records
@@ -50,6 +51,8 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
             return Tone.RESULT, text, FLAGGED if asks_for_secret(text) else ""
         case protocol.VerificationRecorded(verification=done):
             return verified_tone(done), verified_words(done), evidence_words(done)
+        case protocol.RequirementsUpdate(requirements=requirements):
+            return Tone.INFO, f"Requires: {requirements_words(requirements)}", msg.reason
         case protocol.ErrorEvent(message=text, remedy=remedy):
             return Tone.ERROR, text, remedy
         case protocol.WarningEvent(message=text):
@@ -133,6 +136,7 @@ UNVERIFIED = "the model says so; nothing on the screen shows it"
 """Why a session is completed that only its own model calls done."""
 _WHO = {
     records.VerifiedBy.VERIFIER: "the verifier",
+    records.VerifiedBy.EFFECTS: "what was seen to change",
     records.VerifiedBy.RULES: "the rules for the final screen",
     records.VerifiedBy.CHECKER: "the checker",
     records.VerifiedBy.OPERATOR: "the operator",
@@ -180,8 +184,54 @@ def verified_tone(found: records.Verification) -> Tone:
 
 
 def evidence_words(found: records.Verification) -> str:
-    """Return the evidence of a verification in a line; empty without any."""
-    return "; ".join(f"step {one.step} shows “{one.quote}”" for one in found.evidence if one.step)
+    """Return the evidence of a verification in a line, by requirement; empty without any."""
+    if found.requirements:
+        return "; ".join(map(requirement_words, found.requirements))
+    return pointed_words(found.evidence)
+
+
+_VERDICTS = {
+    records.GoalVerdict.MET: "met",
+    records.GoalVerdict.NOT_MET: "not met",
+    records.GoalVerdict.CANNOT_TELL: "not shown",
+}
+
+
+def requirement_words(one: records.RequirementVerdict) -> str:
+    """Return a requirement with its verdict, by whom and on which evidence, in a line."""
+    by = "" if one.verified_by is records.VerifiedBy.NOBODY else f" by {one.verified_by.value}"
+    shown = ", ".join(filter(None, (one.reason.rstrip("."), pointed_words(one.evidence))))
+    return f"{one.number}. {one.text}: {_VERDICTS[one.verdict]}{by}" + (f" ({shown})" * bool(shown))
+
+
+def pointed_words(evidence: Sequence[records.Evidence]) -> str:
+    """Return in a line what was pointed at; empty where no stored screen and no effect is."""
+    return "; ".join(map(_pointed, (one for one in evidence if one.step or one.effect)))
+
+
+def _pointed(one: records.Evidence) -> str:
+    whose = f" of session {one.session_id}" if one.session_id else ""
+    if one.effect:
+        return f"effect {one.effect}{whose}: {one.quote}"
+    at = f" [{one.element}]" if one.element else ""
+    return f"step {one.step}{at}{whose} shows “{one.quote}”"
+
+
+def requirements_words(requirements: Sequence[records.Requirement]) -> str:
+    """Return requirements in a line, those that were withdrawn marked."""
+    return "; ".join(map(requirement_line, requirements))
+
+
+def requirement_line(one: records.Requirement) -> str:
+    """Return a requirement in a line, with who added it and whether it counts."""
+    person = one.kind is records.RequirementKind.PERSON
+    notes = [
+        "withdrawn" if one.withdrawn else "",
+        "yours" if one.is_operators else "",
+        "you are asked" if person else "",
+    ]
+    said = ", ".join(filter(None, notes))
+    return f"{one.number}. {one.text}" + (f" ({said})" if said else "")
 
 
 def completed_reason(found: records.Verification | None) -> str:

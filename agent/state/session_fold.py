@@ -11,6 +11,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from agent import protocol, records
+from agent.records.requirements import numbered
 from agent.text import one_line
 
 _TELL_NOTHING = frozenset(
@@ -70,6 +71,9 @@ def fold_all(
 
 
 def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Session:
+    if type(msg) is protocol.UserMessage and not msg.steer and _is_another(session, msg):
+        required = numbered(msg.requires, records.RequirementOrigin.OPTION)
+        session = replace(session, requirements=required)
     match msg:
         # What every step has comes first: the cases are tried one after the other.
         case protocol.StepStarted(step=step):
@@ -153,6 +157,8 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             return replace(session, plan=plan)
         case protocol.FactsUpdate(facts=facts):
             return replace(session, facts=facts)
+        case protocol.RequirementsUpdate(requirements=requirements):
+            return replace(session, requirements=requirements)
         case protocol.RequestUserInput(question=question):
             return replace(session, latest_question=question.shown)
         case protocol.QuestionAnswered() | protocol.QuestionClosed():
@@ -162,6 +168,7 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
                 session,
                 plan=(),
                 facts=(),
+                requirements=tuple(one for one in session.requirements if one.is_operators),
                 latest_question="",
                 latest_result="",
                 latest_error="",
@@ -238,6 +245,14 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             return session
         case _:
             assert_never(msg)
+
+
+def _is_another(session: records.Session, msg: protocol.UserMessage) -> bool:
+    """Return whether a prompt asks for something else, so that what was required before goes."""
+    if msg.requires:
+        return True
+    is_goal = not session.goal or msg.text.strip() == session.goal.strip()
+    return bool(session.requirements) and session.last_step > 0 and not is_goal
 
 
 def _unverified(session: records.Session) -> records.Session:

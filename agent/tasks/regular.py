@@ -46,8 +46,15 @@ from agent.loop.turn.unfinished_call import OVERTAKEN, UNDONE, Lost, what_became
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
-from agent.protocol import AgentMessage, TaskComplete, ToolCallRequested, TurnAborted, WarningEvent
-from agent.records import ActionOutcome, Observation
+from agent.protocol import (
+    AgentMessage,
+    SessionConfigured,
+    TaskComplete,
+    ToolCallRequested,
+    TurnAborted,
+    WarningEvent,
+)
+from agent.records import ActionOutcome, Observation, RequirementOrigin
 from agent.safety.capabilities import Decision
 from agent.safety.redacting.secrets import SECRET, Secrets
 from agent.tools.actions import ResolvedAction
@@ -155,6 +162,7 @@ class _Turn:
             target=session.target_package,
             required=required,
             card=None if Pattern.APP_CARDS in without else card,
+            requires=given_with_goal(context),
             without=without,
         )
         past = ClaimHistory(session.goal)
@@ -528,6 +536,14 @@ def _package_of(context: TaskContext) -> str:
     session = context.session
     card = context.library.named(session.goal)
     return session.target_package or (card.package if card is not None else "")
+
+
+def given_with_goal(context: TaskContext) -> tuple[str, ...]:
+    """Return what the operator required beside the goal when the session was created."""
+    msgs = (event.msg for event in context.history)
+    first = next((msg for msg in msgs if isinstance(msg, SessionConfigured)), None)
+    requirements = context.session.requirements if first is None else first.session.requirements
+    return tuple(one.text for one in requirements if one.origin is RequirementOrigin.OPTION)
 
 
 def _rehearsed(text: str) -> TurnEnd:

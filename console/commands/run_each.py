@@ -91,6 +91,7 @@ def run_each(
         prompt=goal,
         job_type=JobType.CAMPAIGN,
         campaign=campaign,
+        requires=given["require"],
     )
 
     async def choose(_store: "Store") -> Devices:

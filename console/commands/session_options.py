@@ -17,6 +17,7 @@ class Permission(TypedDict):
     tool_servers: tuple[str, ...]
     autonomy: str | None
     allow: tuple[Allowance, ...]
+    require: tuple[str, ...]
     let_through: bool
     dry_run: bool
     max_steps: int | None
@@ -27,6 +28,13 @@ class Permission(TypedDict):
     reasoning_effort: str | None
 
 
+REQUIRE = click.option(
+    "--require",
+    multiple=True,
+    metavar="TEXT",
+    help="Require this too before the goal counts as met; repeatable.",
+)
+"""A requirement beside those in the goal."""
 LET_THROUGH = click.option(
     "--let-through",
     "let_through",
@@ -185,6 +193,7 @@ def permission_options(command: Callable[..., None]) -> Callable[..., None]:
             help='Send or spend up to a limit without asking, as "send:3:Ana Silva,Mom" or '
             '"spend:20 EUR:Corner Cafe"; repeatable.',
         ),
+        REQUIRE,
         click.option(
             "--mcp",
             "tool_servers",
@@ -216,6 +225,7 @@ def permitted(op: SessionCreate, given: Permission) -> SessionCreate:
         autonomy=Autonomy(autonomy) if autonomy else None,
         tool_servers=given["tool_servers"],
         allowances=given["allow"],
+        requires=given["require"],
         let_through=given["let_through"],
         dry_run=given["dry_run"],
         reasoning_effort=ReasoningEffort(effort) if effort else None,

@@ -77,7 +77,9 @@ EPISODES = Table(
         Column("serial", STRING, "The phone."),
         Column("state", STRING, "How it ended: COMPLETED, FAILED or CANCELLED."),
         Column("verdict", STRING, "Whether the goal is met: met, not_met or cannot_tell."),
-        Column("verified_by", STRING, "Who says so: checker, operator, verifier, rules, nobody."),
+        Column(
+            "verified_by", STRING, "Who: checker, operator, effects, verifier, rules or nobody."
+        ),
         Column("result", STRING, "What it reported, or the error that it ended with."),
         Column("tags", STRING, "The operator's tags, as a JSON list."),
         Column("created_ms", LONG, "When it was created, in milliseconds since the epoch."),

@@ -8,7 +8,13 @@ from agent.records import PlanStatus, attributed
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
 from agent.state import event_text
-from agent.state.event_text import closed_words, compacted, evidence_words, verified_words
+from agent.state.event_text import (
+    closed_words,
+    compacted,
+    evidence_words,
+    requirements_words,
+    verified_words,
+)
 from agent.state.reducer import ActionView
 from agent.state.terms import term
 from agent.text import call_result_words, counted, one_line, sentence
@@ -47,6 +53,8 @@ def _event_line(msg: protocol.EventMsg) -> str:
             return f"step {step}: {term(outcome)}: {call_result_words(text)}"
         case protocol.PlanUpdate(plan=plan):
             return "plan: " + "  ".join(f"{_MARKS[item.status]} {item.step}" for item in plan)
+        case protocol.RequirementsUpdate(requirements=requirements):
+            return f"requires: {requirements_words(requirements)}"
         case protocol.FactsUpdate(facts=facts):
             return "remembered: " + "; ".join(facts)
         case protocol.RequestUserInput(question=question):

@@ -176,6 +176,7 @@ on two lines there is room for all of them.
 
 _WHO = {
     VerifiedBy.VERIFIER: "a model",
+    VerifiedBy.EFFECTS: "what changed",
     VerifiedBy.RULES: "rules",
     VerifiedBy.CHECKER: "a checker",
     VerifiedBy.OPERATOR: "you",

@@ -51,6 +51,7 @@ class Memory:
         target: the one app the session belongs to; empty when it may use any.
         required: where that app has to be in the end, for a session that was delegated.
         card: what is known of the app that the goal is about.
+        requires: what has to be so beside the goal.
         without: patterns that are switched off.
     """
 
@@ -59,6 +60,7 @@ class Memory:
     target: str = ""
     required: str = ""
     card: Card | None = None
+    requires: tuple[str, ...] = ()
     without: Without = NOTHING
     messages: list[Message] = field(default_factory=list)
     plan: tuple[records.PlanItem, ...] = ()
@@ -121,6 +123,7 @@ class Memory:
             required=self.required,
             card=self.card,
             phone=self.phone,
+            requires=self.requires,
         )
 
     def fold(self, msg: protocol.EventMsg) -> None:
@@ -133,7 +136,8 @@ class Memory:
                 else:
                     self.overtaken = self.pending is not None
                     # A job asks for the same each time, and wants it done each time.
-                    self.order(text, again=self._moved_on or bool(job_id and self.step))
+                    again = self._moved_on or bool(job_id and self.step)
+                    self.order(text, again=again, requires=msg.requires)
             case protocol.SteerEdited(message_id=message_id, text=text):
                 if message_id in self._hints:
                     self._hints[message_id] = replace(self._hints[message_id], text=text)
@@ -227,12 +231,15 @@ class Memory:
         again, self._asked_for.again = self._asked_for.again, False
         self.order(self.goal, again=again, met=again)
 
-    def order(self, text: str, *, again: bool = False, met: bool = False) -> None:
+    def order(
+        self, text: str, *, again: bool = False, met: bool = False, requires: Sequence[str] = ()
+    ) -> None:
         """Take in what the operator asks for.
 
         Args:
             again: it is new also where it is what was asked for last.
             met: it was done before, and is to be done anew.
+            requires: what has to be so beside it.
         """
         if (self._orders[-1] == text.strip() and not again) or not text.strip():
             return
@@ -244,7 +251,7 @@ class Memory:
         self.done.clear()
         self.groups |= groups_for(text)
         self._not_begun = True
-        said = prompts.goal_again_text(text) if met else prompts.new_goal_text(text)
+        said = prompts.goal_again_text(text) if met else prompts.new_goal_text(text, requires)
         self._add(Role.USER, MessageKind.GOAL, said)
 
     def other_app_warning(self, front: records.Foreground) -> str:

@@ -65,14 +65,16 @@ def goal_text(
     required: str = "",
     card: Card | None = None,
     phone: str = "",
+    requires: Sequence[str] = (),
 ) -> str:
     """Write the goal, what the phone has to reach it with, and what is known of the app.
 
     Args:
         phone: date, time and language of the phone; empty: not known.
+        requires: what has to be so beside the goal.
         required: where a delegated app has to be in the end (CONTRACTS 1.5); empty: not delegated.
     """
-    lines = ["## Goal", operator_text(goal), ""]
+    lines = ["## Goal", operator_text(goal), *also_required(requires), ""]
     if target:
         lines.append(f"Stay in the app {target}.")
         # What may end anywhere is under no condition, and its name would be a riddle.
@@ -114,9 +116,14 @@ def open_items(plan: Sequence[PlanItem]) -> str:
     return ", ".join(names[:_MAX_OPEN]) + more
 
 
-def new_goal_text(text: str) -> str:
+def also_required(requires: Sequence[str]) -> list[str]:
+    """Write what has to be so beside a goal, a line each."""
+    return [f"Also required: {operator_text(text)}" for text in requires]
+
+
+def new_goal_text(text: str, requires: Sequence[str] = ()) -> str:
     """Write what the operator asks for after an earlier turn has ended."""
-    return f"## New goal\n{operator_text(text)}"
+    return "\n".join(["## New goal", operator_text(text), *also_required(requires)])
 
 
 def goal_again_text(text: str) -> str:

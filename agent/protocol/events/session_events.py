@@ -121,6 +121,8 @@ class UserMessage(EventBase, frozen=True, kw_only=True, tag="user_message"):
     """The job that it is the prompt of; 0 = the operator's own words."""
     output_schema: str = ""
     """The JSON Schema that the result of a job's prompt has to fit, as JSON."""
+    requires: tuple[str, ...] = ()
+    """Requirements of a job's prompt beside those in its words."""
 
 
 class TextRedacted(EventBase, frozen=True, kw_only=True, tag="text_redacted"):

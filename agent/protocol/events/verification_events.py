@@ -1,9 +1,9 @@
-"""Define the event of a goal's verification."""
+"""Define the events of a goal's requirements and of their verification."""
 
 from typing import TypeAlias
 
 from agent.protocol.base import EventBase
-from agent.records import Verification
+from agent.records import Requirement, Verification
 
 
 class VerificationRecorded(EventBase, frozen=True, kw_only=True, tag="verification_recorded"):
@@ -13,4 +13,11 @@ class VerificationRecorded(EventBase, frozen=True, kw_only=True, tag="verificati
     step: int = 0  # The step that claimed it; 0 = after the session's end, or on a parent.
 
 
-AnyVerificationEvent: TypeAlias = VerificationRecorded
+class RequirementsUpdate(EventBase, frozen=True, kw_only=True, tag="requirements_update"):
+    """What the goal asks for, one by one, as it now is."""
+
+    requirements: tuple[Requirement, ...]
+    reason: str = ""
+
+
+AnyVerificationEvent: TypeAlias = VerificationRecorded | RequirementsUpdate

@@ -50,6 +50,8 @@ class JobCreate(CreatingOp, frozen=True, kw_only=True, tag="job_create"):
     """Kept with it, for whoever reads it."""
     output_schema: str = ""
     """A JSON Schema, as JSON, that the result of each run has to fit."""
+    requires: tuple[str, ...] = ()
+    """Requirements of each run beside those in the prompt, each in words."""
     delivery_mode: str = "notification"
     notification_text: str = ""
 

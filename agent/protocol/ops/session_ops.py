@@ -78,6 +78,8 @@ class SessionCreate(CreatingOp, frozen=True, kw_only=True, tag="session_create")
     """Whether what looks like a secret in the goal, title and objectives is not redacted."""
     output_schema: str = ""
     """A JSON Schema, as JSON, that the result has to fit; with targets, that of each child."""
+    requires: tuple[str, ...] = ()
+    """Requirements beside those in the goal, each in words; a claim of success has to meet them."""
     start: bool = True
     """False leaves a draft in CREATED, which may lack a goal until it is started."""
     hold: bool = False

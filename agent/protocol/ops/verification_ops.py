@@ -1,4 +1,4 @@
-"""Define the op that verifies a session."""
+"""Define the ops that verify a session and edit what it is verified by."""
 
 from typing import ClassVar, TypeAlias
 
@@ -19,4 +19,22 @@ class SessionVerify(OpBase, frozen=True, kw_only=True, tag="session_verify"):
     reason: str = ""
 
 
-AnyVerificationOp: TypeAlias = SessionVerify
+class EditRequirements(OpBase, frozen=True, kw_only=True, tag="edit_requirements"):
+    """Add requirements to a session, or withdraw some; a running session is told.
+
+    Without both, nothing changes, and the reply names the session.
+    """
+
+    needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    returns: ClassVar[str] = "the id of the session"
+
+    session_id: str
+    add: tuple[str, ...] = ()
+    """In the operator's words."""
+    withdraw: tuple[int, ...] = ()
+    """Numbers of requirements that are not wanted any more."""
+    person: bool = False
+    """Only a person can judge those that are added: the operator is asked at the end."""
+
+
+AnyVerificationOp: TypeAlias = SessionVerify | EditRequirements

@@ -11,6 +11,7 @@ from agent.sessions.lifecycle.direct_calls import DirectCalls
 from agent.sessions.lifecycle.operations import Operations
 from agent.sessions.lifecycle.replaying import Replaying
 from agent.sessions.questions.answering import Answering
+from agent.sessions.questions.requiring import edit_requirements
 from agent.sessions.questions.steering import Steerings
 from agent.sessions.registry.services import Services
 from agent.sessions.turns.review_turns import ReviewTurns
@@ -74,6 +75,14 @@ class SessionHandlers:
             by=sub.client,
         )
         return reply_to(sub)
+
+    @handles
+    async def require(self, op: protocol.EditRequirements, sub: Submission) -> protocol.Reply:
+        """Edit what a session is judged by, and tell its running turn."""
+        session_id, told = await edit_requirements(self.parts, op, sub.submission_id, by=sub.client)
+        if told:
+            await self.operations.tell(session_id, told, by=sub.client)
+        return reply_to(sub, session_id)
 
     @handles
     async def let_through(self, op: protocol.SessionLetThrough, sub: Submission) -> protocol.Reply:

@@ -29,6 +29,7 @@ class Errand:
     grant: Grant | None = None  # The one action that a person approved.
     call: ToolCall | None = None  # The one call to carry out instead of asking a model.
     output_schema: str = ""  # The JSON Schema of its result; empty: any text.
+    requires: tuple[str, ...] = ()  # What it has to meet beside its prompt.
     others: Needs | None = None  # Other phones that will do; None: only the session's own.
 
 

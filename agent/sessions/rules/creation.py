@@ -4,6 +4,7 @@ It stores nothing. Invariant: what passes can start; a request with a fault in i
 """
 
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 from secrets import token_hex
 
@@ -14,6 +15,7 @@ from agent.errors import UsageError
 from agent.models.session_endpoint import check_asked_there, recorded_address
 from agent.placement.needs import parse_needs
 from agent.protocol import SessionCreate, Target
+from agent.records.requirements import numbered
 from agent.results.schema import checked_schema
 from agent.safety.allowances.parsing import checked_allowances
 from agent.safety.redacting.let_through import letting_through
@@ -27,6 +29,7 @@ from agent.text import one_line
 TARGETS_LIMIT = 64
 STEPS_LIMIT = 10_000
 REQUEST_ID_LIMIT = 200
+MOST_REQUIREMENTS, REQUIREMENT_CHARS = 30, 500
 TITLE_LIMIT_CHARS = 80
 _ID_BYTES = 6
 _ACCOUNT = re.compile(r"\w[\w.@+-]{0,79}")
@@ -135,6 +138,7 @@ def _planned(
         for_job=job_id,
         provisional=op.hold and not op.start,
         output_schema=checked_schema(op.output_schema),
+        requirements=numbered(checked_requirements(op.requires), records.RequirementOrigin.OPTION),
     )
     children = (
         child_session(top, target, speaker=op.speaker, now_ms=now_ms)
@@ -216,6 +220,21 @@ def child_session(
         output_schema=parent.output_schema,
         generation=parent.generation,
     )
+
+
+def checked_requirements(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return what the operator requires, one by one, fit to be stored.
+
+    Raises:
+        UsageError: there are too many, or one is empty or too long.
+    """
+    if len(texts) > MOST_REQUIREMENTS:
+        raise UsageError(
+            f"requires has {len(texts)} entries; at most {MOST_REQUIREMENTS} are allowed.",
+            "Put some into one.",
+        )
+    cleaned = (checked_text(text, "A requirement", limit=REQUIREMENT_CHARS) for text in texts)
+    return tuple(one_line(text, REQUIREMENT_CHARS).strip() for text in cleaned)
 
 
 def checked_account(name: str) -> str:

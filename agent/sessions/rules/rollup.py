@@ -20,6 +20,7 @@ _STRENGTH = (
     VerifiedBy.NOBODY,
     VerifiedBy.RULES,
     VerifiedBy.VERIFIER,
+    VerifiedBy.EFFECTS,
     VerifiedBy.CHECKER,
     VerifiedBy.OPERATOR,
 )

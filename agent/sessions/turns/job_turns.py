@@ -55,6 +55,7 @@ class JobTurns:
                 message_id=f"m-{token_hex(6)}",
                 job_id=errand.job_id,
                 output_schema=errand.output_schema,
+                requires=errand.requires,
             )
             moves = self._resuming.resume_one(
                 live, live.record.generation + 1, reason=f"taken on by job {errand.job_id}"

@@ -52,7 +52,8 @@ def uses_of(msg: protocol.EventMsg) -> tuple[Use, ...]:
         case protocol.RequestUserInput(question=question) if question.subject is not None:
             uses = (_frame(question.subject.frame),)
         case protocol.VerificationRecorded(verification=verification):
-            uses = tuple(Use(one.digest, _TREE) for one in verification.evidence)
+            pointed = (one for each in verification.requirements for one in each.evidence)
+            uses = tuple(Use(one.digest, _TREE) for one in (*verification.evidence, *pointed))
         case protocol.ResultPublished(sources=sources):
             uses = tuple(Use(one.digest, _TREE) for one in sources)
         case _:

@@ -47,6 +47,7 @@ _WORDED = (
     protocol.WarningEvent,
     protocol.PlanUpdate,
     protocol.FactsUpdate,
+    protocol.RequirementsUpdate,
     protocol.SessionAssigned,
     protocol.SessionsDeleted,
 )
@@ -88,6 +89,8 @@ def text_of(msg: protocol.EventMsg) -> str:
             text = "\n".join((explanation, *(item.step for item in plan)))
         case protocol.FactsUpdate(facts=facts):
             text = "\n".join(facts)
+        case protocol.RequirementsUpdate(requirements=requirements):
+            text = "\n".join(one.text for one in requirements)
         case protocol.SessionAssigned(serial=serial):
             text = serial
         case _:

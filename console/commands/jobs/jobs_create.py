@@ -19,7 +19,7 @@ from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.time_parsing import duration_ms, moment_ms
 from console.commands.jobs.jobs_look import when
-from console.commands.session_options import NEEDS
+from console.commands.session_options import NEEDS, REQUIRE
 from console.core.device_setup import CONNECTED, NO_DEVICES
 from console.core.host import run_with_core
 from console.terminal.signals import StopRequest
@@ -93,6 +93,7 @@ Examples:
     help="Send no notice, and do not mark the result as unread.",
 )
 @click.option("--notice", default="", metavar="TEXT", help="Text of the notice.")
+@REQUIRE
 @JSON_OPTION
 @click.pass_context
 def create(
@@ -118,6 +119,7 @@ def create(
     silent: bool,
     quiet_delivery: bool,
     notice: str,
+    require: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Create a job whose prompt is the goal of its sessions."""
@@ -158,6 +160,7 @@ def create(
         output_schema=read_schema_file(output_schema) if output_schema else "",
         delivery_mode="none" if quiet_delivery else "silent" if silent else "notification",
         notification_text=notice,
+        requires=require,
         request_id=token_hex(8),
     )
 

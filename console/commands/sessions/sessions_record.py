@@ -137,6 +137,51 @@ def confirm_result(
 
 
 @click.command(
+    "require",
+    epilog="""\b
+Examples:
+  switchboard sessions require 3f2a                      # list them
+  switchboard sessions require 3f2a "no other alarm is changed"
+  switchboard sessions require 3f2a --withdraw 2
+  switchboard sessions require 3f2a --person "the tone is friendly"
+""",
+)
+@SESSION_ID
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option(
+    "--withdraw", type=click.IntRange(min=1), multiple=True, metavar="N", help="Withdraw number N."
+)
+@click.option("--person", is_flag=True, help="Only you can judge it: you are asked at the end.")
+@JSON_OPTION
+@click.pass_context
+def require(
+    ctx: click.Context,
+    *,
+    session_id: str,
+    texts: tuple[str, ...],
+    withdraw: tuple[int, ...],
+    person: bool,
+    as_json: bool,
+) -> None:
+    """List what a session's goal requires; add TEXTs, or withdraw some."""
+    from agent.state.event_text import requirement_line
+
+    async def act(core: Core, session: Session) -> CommandResult:
+        if texts or withdraw:
+            await core.request(
+                protocol.EditRequirements(
+                    session_id=session.session_id, add=texts, withdraw=withdraw, person=person
+                )
+            )
+            session = await core.session(session.session_id)
+        lines = [requirement_line(one) for one in session.requirements]
+        told = {"ok": True, "requirements": [plain.as_builtins(r) for r in session.requirements]}
+        return "\n".join(lines) or "No requirements yet: the first step makes them out.", told
+
+    act_on(ctx, session_id, act, as_json=as_json)
+
+
+@click.command(
     epilog="""\b
 Examples:
   switchboard sessions fork 3f2a
@@ -314,7 +359,7 @@ def clear(ctx: click.Context, all_sessions: bool, as_json: bool) -> None:
 
 
 COMMANDS = (
-    *(tag_session, rename, dismiss, keep, fork),
+    *(tag_session, rename, require, dismiss, keep, fork),
     *(rollback, export, import_rollout, delete, clear),
 )
 """In the order of the help page."""
