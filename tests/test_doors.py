@@ -73,6 +73,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "brotli": ("virtual_phone/adbd/compression.py",),
     "lz4": ("virtual_phone/adbd/compression.py",),
     "zstandard": ("virtual_phone/adbd/compression.py",),
+    "babel": (),  # scripts/cldr_tables.py and tests; the program has the tables
     "bpe_openai": (),  # bench/_tokens.py; no part of the program counts tokens by it
     "rapidocr": ("agent/loop/ocr/reader.py",),
     "regex": ("virtual_phone/", "agent/results/schema.py"),
@@ -112,6 +113,7 @@ WIDGETS_MAY_SEE = (
 ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/errors.py": (),
     "agent/text.py": (),
+    "agent/language/": ("agent.language",),
     "agent/records/": ("agent.records",),
     "agent/protocol/": ("agent.protocol", "agent.records", "agent.errors"),
     "agent/state/event_text.py": (

@@ -27,6 +27,7 @@ ONE_WAY = (
     "agent",
     "agent.devices",
     "agent.devices.scrcpy",
+    "agent.language",
     "agent.loop",
     "agent.models",
     "agent.protocol",

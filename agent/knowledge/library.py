@@ -11,7 +11,8 @@ from pathlib import Path
 
 from agent.errors import ConfigError
 from agent.knowledge.card import Card, read_card, read_card_file
-from agent.safety.words import has_phrase, words
+from agent.language.tokens import has_phrase
+from agent.safety.words import words
 
 DIRECTORY = "cards"
 MAX_CARDS = 1_000

@@ -7,8 +7,8 @@ Invariant: a secret is asked for only by naming the field that it is for.
 import re
 from functools import cache
 
+from agent.language.normal_form import normal_form
 from agent.safety.redacting.context_words import cues_of_all
-from agent.safety.redacting.normal_form import normal_form
 
 FLAGGED = "It asks for a secret. Switchboard asks for one only by the field that it is for."
 _MORE_SECRETS = (

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 
-from agent.safety.words import skeleton, words
+from agent.language.fold import skeleton
+from agent.safety.words import words
 
 
 class Act(StrEnum):

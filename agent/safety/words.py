@@ -1,63 +1,17 @@
 """Match words in labels that a hostile app may have written.
 
 Not a redactor and not a policy. Invariant: two texts that look alike to a person give the same
-words: compatibility forms are folded, what draws nothing is dropped, overridden directions are
-undone, and letters that other scripts share with Latin by shape are taken as Latin.
+words: they are those of the skeleton (`agent.language.fold`).
 """
 
 import re
-import unicodedata
 from functools import lru_cache
 
-from agent.safety.currencies import AFTER, CURRENCY, NUMBER
+from agent.language.currencies import AFTER, CURRENCY, NUMBER
+from agent.language.fold import skeleton
 
-# Shapes from Unicode's confusables table (UTS 39) in Cyrillic, Greek, Armenian, Cherokee, Lisu and
-# the phonetic letters, for the letters that English keywords need. What a table misses,
-# `is_disguised` still notices.
-_SHAPES = {
-    "a": "аΑαᴀᎪꓮɑ",
-    "b": "ΒвʙᏴꓐЬ",
-    "c": "сϲᴄᏟꓚ",
-    "d": "ԁᴅᎠꓓđժ",
-    "e": "еΕεєᴇᎬꓰ",
-    "f": "ꓝϝք",
-    "g": "ԍɡᏀꓖց",
-    "h": "һнΗʜᎻꓧհħ",
-    "i": "іΙιıɪӏᎥ",
-    "j": "јᴊᎫꓙյ",
-    "k": "кΚκᴋᏦꓗ",
-    "l": "ʟᏞꓡլł",
-    "m": "мΜᴍᎷꓟ",
-    "n": "пΝηɴꓠո",
-    "o": "оΟοᴏꓳօøՕ",
-    "p": "рΡρᴘᏢꓑ",
-    "q": "ԛզգ",
-    "r": "гᎡꓣʀ",
-    "s": "ѕꜱᏚꓢՏ",
-    "t": "тΤτᴛᎢꓔ",
-    "u": "υᴜսꓴ",
-    "v": "ѵνᴠᏙꓦ",
-    "w": "ԝωᴡᎳꓪѡ",
-    "x": "хΧχꓫ",
-    "y": "уΥγүʏᎩꓬ",
-    "z": "ΖᴢᏃꓜ",
-}
-_PANELS = {first + at: chr(ord("a") + at) for first in (0x1F150, 0x1F170) for at in range(26)}
-"""Letters in black circles and squares, which no compatibility form leads back to letters."""
-LOOK_ALIKES = str.maketrans(
-    {shape: letter for letter, shapes in _SHAPES.items() for shape in shapes}
-    | {shape.lower(): letter for letter, shapes in _SHAPES.items() for shape in shapes}
-    | {chr(panel): letter for panel, letter in _PANELS.items()}
-)
-_TWIN_SCRIPTS = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "LISU", "COPTIC"})
-"""Scripts whose letters pass for Latin; nobody mixes them with it inside a word."""
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_DIGIT_INSIDE = re.compile(r"(?<=[a-z])[015](?=[a-z])")
-_DIGIT_SHAPES = {"0": "o", "1": "l", "5": "s"}
-_DRAWS_NOTHING = frozenset("\u115f\u1160\u3164\uffa0\u2800\u180e")
-_OVERRIDE = re.compile("\u202e([^\u202c\n]*)\u202c?")
-_MAX_CHARS = 4000
 _FEW_WORDS = 5
 _MAX_PRICE_CHARS = 60
 _PRICE = re.compile(
@@ -65,24 +19,6 @@ _PRICE = re.compile(
     r"\s*(?:/\s*|per\s+|a\s+)?(?:mo|month|yr|year|wk|week|day)?\.?\s*",
     re.IGNORECASE,
 )
-
-
-def as_drawn(text: str) -> str:
-    """Return a text in the order in which a phone draws it when it has a right-to-left override."""
-    return text if "\u202e" not in text else _OVERRIDE.sub(lambda m: m[1][::-1], text)
-
-
-def skeleton(text: str) -> str:
-    """Fold a text to what it looks like: lower-case, unmarked, Latin where it looks Latin."""
-    text = text[:_MAX_CHARS]
-    if text.isascii():
-        # Nearly every label: nothing in it is a look-alike, a mark or an override.
-        drawn = text.lower()
-    else:
-        folded = unicodedata.normalize("NFKD", as_drawn(text)).translate(LOOK_ALIKES)
-        folded = folded.casefold().translate(LOOK_ALIKES)
-        drawn = "".join(c for c in folded if _is_drawn(c))
-    return _DIGIT_INSIDE.sub(lambda m: _DIGIT_SHAPES[m[0]], drawn)
 
 
 @lru_cache(maxsize=4096)
@@ -119,24 +55,6 @@ def is_price(text: str) -> bool:
     return whole is not None or all(map(_PRICE.fullmatch, text.split(" | ")))
 
 
-def has_phrase(haystack: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
-    """Return whether the words of a phrase stand side by side, in order."""
-    span = len(phrase)
-    if span == 1:
-        return phrase[0] in haystack
-    return any(haystack[at : at + span] == phrase for at in range(len(haystack) - span + 1))
-
-
-@lru_cache(maxsize=4096)
-def is_disguised(text: str) -> bool:
-    """Return whether a word of a text mixes Latin with letters that only look Latin."""
-    return any(
-        len({script for script in map(_script, word) if script}) > 1
-        for word in _WORD.findall(unicodedata.normalize("NFKC", text[:_MAX_CHARS]))
-        if not word.isascii()
-    )
-
-
 def _joined(found: list[str]) -> list[str]:
     """Join runs of three or more single letters: "P a y" is read as a word."""
     joined: list[str] = []
@@ -149,15 +67,3 @@ def _joined(found: list[str]) -> list[str]:
         run = ""
         joined += [word] if word else []
     return joined
-
-
-def _is_drawn(char: str) -> bool:
-    # Marks, variation selectors, joiners and fillers leave a letter looking as it was.
-    return unicodedata.category(char) not in {"Mn", "Me", "Cf"} and char not in _DRAWS_NOTHING
-
-
-def _script(char: str) -> str:
-    if not char.isalpha():
-        return ""
-    name = unicodedata.name(char, "").partition(" ")[0]
-    return name if name == "LATIN" or name in _TWIN_SCRIPTS else ""

@@ -8,7 +8,9 @@ Invariant: once offered, a tool is offered to the end of the session.
 from enum import StrEnum
 from functools import lru_cache
 
-from agent.safety.words import has_phrase, skeleton, words
+from agent.language.fold import skeleton
+from agent.language.tokens import has_phrase
+from agent.safety.words import words
 
 
 class ToolGroup(StrEnum):

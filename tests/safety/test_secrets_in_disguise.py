@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.language.normal_form import normal_form
 from agent.loop.acting.acts import stored_acts
 from agent.protocol import Event, ToolCallRequested
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.texts import judge_text
 from agent.safety.redacting.finding import Kind, find
-from agent.safety.redacting.normal_form import normal_form
 from agent.safety.redacting.numbers import card_lengths, passes_luhn
 from agent.safety.redacting.redaction import find_secrets, redact, redact_secrets
 from agent.safety.redacting.secrets import is_secret_field

@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.safety.words import as_drawn, has_phrase, is_disguised, words
+from agent.language.fold import as_drawn
+from agent.language.look_alikes import is_disguised
+from agent.language.tokens import has_phrase
+from agent.safety.words import words
 
 
 @pytest.mark.parametrize(

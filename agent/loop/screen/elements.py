@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from agent.language.fold import as_drawn
 from agent.loop.screen.captions import name_by_place
 from agent.loop.screen.list_rows import Rows, is_editable, is_usable, read_rows
 from agent.loop.screen.names import contains, joined, names_nothing, own_parts
@@ -20,7 +21,6 @@ from agent.loop.screen.windows import STATUS_BAR, on_screen
 from agent.records import Bounds, Element, UiNode
 from agent.safety.redacting.redaction import hidden_as_written
 from agent.safety.redacting.secrets import is_secret_field
-from agent.safety.words import as_drawn
 from agent.text import one_line, without_glyphs
 
 LABEL_CHARS = 120

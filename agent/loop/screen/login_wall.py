@@ -7,8 +7,9 @@ words, and never where the goal itself is about signing in or brings what that t
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from agent.language.tokens import has_phrase
 from agent.records import Element
-from agent.safety.words import has_phrase, words
+from agent.safety.words import words
 
 Phrase: TypeAlias = tuple[str, ...]
 

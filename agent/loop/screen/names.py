@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from agent.language.tokens import has_phrase
 from agent.records import UiNode
-from agent.safety.words import has_phrase, words
+from agent.safety.words import words
 
 _MAX_OWN_CHARS = 300
 _LEAST_OF_WORD = 3  # A word of fewer letters abbreviates none.

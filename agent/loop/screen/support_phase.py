@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 
+from agent.language.tokens import has_phrase
 from agent.loop.screen.screen_kind import lists_orders, writes_message
 from agent.records import Element
-from agent.safety.words import has_phrase, words
+from agent.safety.words import words
 
 
 class Phase(StrEnum):

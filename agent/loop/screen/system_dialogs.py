@@ -4,8 +4,9 @@ A note for the model; nothing is pressed here. Invariant: judged by package or b
 Android itself puts there, never by what an app calls its own window.
 """
 
+from agent.language.tokens import has_phrase
 from agent.records import Observation
-from agent.safety.words import has_phrase, words
+from agent.safety.words import words
 
 _CRASHED = (("keeps", "stopping"), ("has", "stopped"))
 _HANGS = (("isn", "t", "responding"), ("not", "responding"))

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from agent.safety.currencies import AFTER, CURRENCY, NUMBER
+from agent.language.currencies import AFTER, CURRENCY, NUMBER
 
 _LETTERS = r"[A-Za-z\u00c0-\u024f\u0400-\u04ff]+\d*"
 _MULTIPLE = (

@@ -8,13 +8,15 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
+from agent.language.look_alikes import is_disguised
+from agent.language.tokens import has_phrase
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import HARMFUL
 from agent.safety.effects.verdict import Risk
 from agent.safety.phrasebook import Act, phrases, says_unspaced
-from agent.safety.words import has_phrase, id_words, is_disguised, is_price, joined_words, words
+from agent.safety.words import id_words, is_price, joined_words, words
 
 V = EffectVerb
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from agent.safety.words import skeleton, words
+from agent.language.fold import skeleton
+from agent.safety.words import words
 
 FILE = Path(__file__).with_name("lexicon.toml")
 _GLUED = frozenset({"zh", "ja", "ko", "th", "ar", "hi", "he"})

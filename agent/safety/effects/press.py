@@ -10,6 +10,7 @@ import re
 
 from msgspec.structs import replace
 
+from agent.language.fold import skeleton
 from agent.records import EffectVerb, Element
 from agent.safety.effects.amounts import amounts
 from agent.safety.effects.context import Context
@@ -48,7 +49,7 @@ from agent.safety.effects.structure.shade import find_in_shade
 from agent.safety.effects.structure.system_pages import find_on_system_page
 from agent.safety.effects.verbs import RULES
 from agent.safety.effects.verdict import Risk
-from agent.safety.words import id_words, is_price, skeleton, words
+from agent.safety.words import id_words, is_price, words
 
 V = EffectVerb
 M = Meaning

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from agent.safety.redacting.normal_form import normal_form
+from agent.language.normal_form import normal_form
 from agent.text import one_line
 
 _MOST_CHARS = 4000

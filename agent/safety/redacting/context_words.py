@@ -12,7 +12,7 @@ from enum import StrEnum
 from re import Match
 from typing import NamedTuple
 
-from agent.safety.redacting.normal_form import normal_form
+from agent.language.normal_form import normal_form
 
 
 class Cue(StrEnum):

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from agent.language.normal_form import Normal, normal_forms
 from agent.safety.redacting.context_words import announced, may_announce
 from agent.safety.redacting.let_through import is_anything_let_through, is_let_through
-from agent.safety.redacting.normal_form import Normal, normal_forms
 from agent.safety.redacting.numbers import accounts, cards, security_numbers
 from agent.safety.redacting.requested_details import Detail, shown_now
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 
-from agent.safety.redacting.normal_form import normal_form
+from agent.language.normal_form import normal_form
 from agent.safety.redacting.requested_details import showing
 
 MOST_TEXTS = 32  # What one session may have let through; more is no oversight of the redactor.

@@ -12,8 +12,8 @@ phone showed.
 import re
 from collections.abc import Callable, Iterable
 
+from agent.language.normal_form import BARRIER
 from agent.safety.redacting.finding import PERSONAL, Kind, SecretSpan, find, may_hold
-from agent.safety.redacting.normal_form import BARRIER
 from agent.safety.redacting.numbers import is_iban as is_iban
 from agent.safety.redacting.numbers import passes_luhn as passes_luhn
 from agent.text import as_written, one_line

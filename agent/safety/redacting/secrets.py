@@ -7,9 +7,10 @@ repeats it.
 
 import re
 
+from agent.language.tokens import has_phrase
 from agent.records import Element, UiNode
 from agent.safety.redacting.context_words import names_secret
-from agent.safety.words import has_phrase, id_words, words
+from agent.safety.words import id_words, words
 
 SECRET = "[SECRET]"
 """Stands for a secret; a model that writes it into a field asks the operator for the real one."""

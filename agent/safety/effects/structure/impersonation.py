@@ -1,9 +1,9 @@
 """Find controls that speak in Switchboard's name: what an app says of approvals is never one."""
 
+from agent.language.fold import skeleton
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.page import Page
-from agent.safety.words import skeleton
 
 _NAME = "switchboard"
 

@@ -1,11 +1,11 @@
-"""Bring a text into the one form in which secrets are looked for, and find the way back.
+"""Fold a text character by character, and find the way back: for secrets. Pure.
 
-Not the patterns. Invariant: two texts that a person reads as the same digits and words have the
-same normal form: compatibility forms are folded (NFKC's), marks and what draws nothing are dropped,
-digits of every script are ASCII, and letters that look Latin are. A text with an overridden
-direction has two: a person reads the one and copies the other.
-Every character of the normal form knows where in the text it came from, so what is judged, typed
-and recorded is cut at the same places.
+Not for comparing (`agent.language.fold`), and not the patterns (`agent.safety.redacting`).
+Invariant: two texts that a person reads as the same digits and words have the same normal form:
+compatibility forms are folded (NFKC's), marks and what draws nothing are dropped, digits of every
+script are ASCII. A text with an overridden direction has two: a person reads the one and copies
+the other. Every character of the normal form knows where in the text it came from, so what is
+judged, typed and recorded is cut at the same places.
 """
 
 import re
@@ -14,39 +14,32 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent.safety.words import LOOK_ALIKES
+from agent.language.fold import DRAWS_NOTHING, OVERRIDE, CharTable
+from agent.language.look_alikes import LOOK_ALIKES
 
 BARRIER = "\0"
 """Nothing is found across it."""
-_OVERRIDE = re.compile("\u202e([^\u202c\n]*)\u202c?")
 _DROPPED = frozenset({"Mn", "Me", "Cf", "Cc", "Cs", "Co"})
 """Categories that draw nothing of their own. Spacing marks (Mc) are letters' own vowels."""
 _KEPT_CONTROLS = frozenset("\t\n\r\0")
-_DRAWS_NOTHING = frozenset("\u115f\u1160\u3164\uffa0\u2800\u180e")
 _NUMERO = "\N{NUMERO SIGN}"
 _HAN_DIGITS = {char: str(value) for value, char in enumerate("〇一二三四五六七八九")} | {"零": "0"}
 
 
-class _Table(dict[int, str]):
-    """What each character becomes, filled as characters turn up."""
+class _Normal(CharTable):
+    """What each character becomes."""
 
-    def __missing__(self, code: int) -> str:
-        found = _normal(chr(code))
-        # Unicode has a million characters: who sends them all does not fill the memory with them.
-        if len(self) < 20_000:
-            self[code] = found
-        return found
+    def becomes(self, char: str) -> str:
+        return _normal(char)
 
 
-class _Spaced(_Table):
+class _Spaced(CharTable):
     """What each character becomes where only digits matter."""
 
-    def __missing__(self, code: int) -> str:
-        found = _TABLE[code]
-        if unicodedata.category(chr(code))[0] in "SP":
-            found = "".join(" " if char.isalpha() else char for char in found)
-        if len(self) < 20_000:
-            self[code] = found
+    def becomes(self, char: str) -> str:
+        found = _TABLE[ord(char)]
+        if unicodedata.category(char)[0] in "SP":
+            return "".join(" " if one.isalpha() else one for one in found)
         return found
 
 
@@ -113,7 +106,7 @@ def normal_forms(text: str) -> tuple[Normal, ...]:
 def _in_order(text: str) -> Iterator[tuple[int, str]]:
     """Return the characters with their places, in the order in which they are drawn."""
     at = 0
-    for override in _OVERRIDE.finditer(text):
+    for override in OVERRIDE.finditer(text):
         yield from enumerate(text[at : override.start()], at)
         first, last = override.span(1)
         yield from ((place, text[place]) for place in range(last - 1, first - 1, -1))
@@ -135,10 +128,10 @@ def _normal(char: str) -> str:
     return "".join(
         _HAN_DIGITS.get(c) or (str(unicodedata.digit(c)) if c.isdigit() else c)
         for c in unicodedata.normalize("NFKD", char)
-        if unicodedata.category(c) not in _DROPPED and c not in _DRAWS_NOTHING
+        if unicodedata.category(c) not in _DROPPED and c not in DRAWS_NOTHING
     )
 
 
 _CONTROLS = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_TABLE = _Table()
+_TABLE = _Normal()
 _SPACED = _Spaced()

@@ -1,0 +1,1 @@
+"""Read what people write: one fold, one tokeniser, numbers, amounts, dates and times as values."""

@@ -1,0 +1,359 @@
+"""Read the dates of a text as values: 3 December 2026, 12/3/26, 2026年12月3日, tomorrow. Pure.
+
+A date in digits may be day and month in either order, and a name may be one of several languages:
+all readings are returned, the likelier first, and only what is written is in them, so "3 December"
+has no year. A weekday beside a date is a part of it, and whether the date is on that day is asked
+of the value: `is_contradictory`. Invariant: every reading is a date that exists.
+
+Sources: CLDR's names of months and days, its words for the days near today, and its short dates
+for the order in a locale. Thailand counts years from 543 before Christ.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import NamedTuple
+
+from agent.language.cldr import (
+    Name,
+    NameMatch,
+    date_order,
+    fold_pieces,
+    language_of,
+    months,
+    relative_days,
+    weekdays,
+)
+from agent.language.fold import plain_digits
+from agent.language.tokens import pieces
+
+_FIRST_YEAR, _LAST_YEAR = 1800, 2200
+_BUDDHIST = 543
+_CENTURY_FROM = 70
+"""Years of two digits from here on are of the last century."""
+_MOST_CHARS = 20_000
+_MOST_FILLER_LETTERS = 4
+_BREAKS = frozenset("\n;|:!?")
+"""Between two pieces, these end a date."""
+_MOST_BETWEEN = 3  # Characters between a date in digits and its weekday.
+_LEAP_YEAR = 2024
+_OPENING = frozenset("(（[")
+
+_MARK = "[\u200e\u200f]?"  # The direction of a script from right to left.
+_GAP = f"{_MARK}[ \u00a0\u202f]?{_MARK}"
+_IN_DIGITS = re.compile(
+    r"(?<![\d./:,-])(?:"
+    rf"(?P<y>\d{{4}}){_MARK}(?P<s>[-/.]){_GAP}(?P<m>\d{{1,2}}){_MARK}(?P=s){_GAP}(?P<d>\d{{1,2}})"
+    rf"|(?P<a>\d{{1,2}}){_MARK}(?P<t>[-/.]){_GAP}(?P<b>\d{{1,2}}){_MARK}(?P=t){_GAP}"
+    r"(?P<c>\d{4}|\d{1,2})"
+    rf"|(?P<e>\d{{1,2}}){_MARK}(?:/{_MARK}(?P<f>\d{{1,2}})|\.{_GAP}(?P<g>\d{{1,2}})\.)"
+    r")(?!\d|[:./-]\d|,\d)"
+)
+_NAMED = re.compile(
+    # Month, day, year and weekday; a piece that may be both a month and a weekday is B.
+    "(?P<w0>[WB]f?)?(?:"
+    "(?P<y0>Y)f{0,2}(?P<m0>[MB])f{0,2}(?P<d0>D)?"
+    "|(?P<y4>Y)f{0,2}(?P<d4>D)f?(?P<m4>[MB])(?!f?D)"
+    "|(?P<d1>D)f{0,2}(?P<m1>[MB])(?!f?Df?Y)(?:f{0,2}(?P<y1>Y))?"
+    "|(?P<m2>[MB])f?(?P<d2>D)(?:f?(?P<y2>Y))?"
+    "|(?P<m3>[MB])f{0,2}(?P<y3>Y)"
+    ")(?P<w1>f?[WB](?!f?D))?"
+)
+"""The orders in which languages write a date with a month's name, over the kinds of its pieces."""
+
+
+class Day(NamedTuple):
+    """What is said of a day; None is not said."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    """0 is Monday."""
+
+    def may_be(self, wanted: date) -> bool:
+        """Return whether a date is all that is said."""
+        return (
+            self.year in {None, wanted.year}
+            and self.month in {None, wanted.month}
+            and self.day in {None, wanted.day}
+            and self.weekday in {None, wanted.weekday()}
+        )
+
+    def on(self, today: date) -> date | None:
+        """Return the date, whatever its weekday is said to be; None: it has no day or month.
+
+        A year that is not said is the one that brings the date nearest to today.
+        """
+        if self.month is None or self.day is None:
+            return None
+        years = (self.year,) if self.year else (today.year, today.year - 1, today.year + 1)
+        dates = [one for year in years if (one := _date(year, self.month, self.day)) is not None]
+        return min(dates, key=lambda one: abs(one - today), default=None)
+
+
+class DateText(NamedTuple):
+    """A date in a text."""
+
+    readings: tuple[Day, ...]
+    """What it may say, the likelier first; at least one."""
+    start: int
+    end: int
+
+    def may_be(self, wanted: date) -> bool:
+        """Return whether it may say a date."""
+        return any(one.may_be(wanted) for one in self.readings)
+
+    def is_contradictory(self, today: date) -> bool:
+        """Return whether it names a weekday that the date, however it is read, is not.
+
+        Args:
+            today: tells the year where none is written.
+        """
+        said = [(one.on(today), one.weekday) for one in self.readings]
+        return bool(said) and all(
+            when is not None and weekday is not None and when.weekday() != weekday
+            for when, weekday in said
+        )
+
+
+def may_equal(one: DateText, other: DateText) -> bool:
+    """Return whether two dates may be the same day: nothing that both say differs."""
+    return any(
+        all(a is None or b is None or a == b for a, b in zip(mine, its, strict=True))
+        for mine in one.readings
+        for its in other.readings
+    )
+
+
+@lru_cache(maxsize=4096)
+def dates_in(text: str, today: date | None = None, locale: str = "") -> tuple[DateText, ...]:
+    """Return the dates of a text in order, of its first 20,000 characters.
+
+    Args:
+        today: what "tomorrow" counts from; None: such words are no dates.
+        locale: of who wrote the text, as `en-GB`: its order of day and month comes first, and
+            names are cut short only in it and in English. Empty: the day first, every language.
+    """
+    reader = _Reader(plain_digits(text[:_MOST_CHARS]), language_of(locale))
+    found = [*reader.named(), *reader.in_digits(date_order(locale) if locale else "")]
+    taken = [(one.start, one.end) for one in found]
+    for one in (*reader.relative(today), *reader.weekdays_alone()):
+        if not any(start < one.end and one.start < end for start, end in taken):
+            found.append(one)
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+class _Symbol(NamedTuple):
+    """Some pieces of a text, by what they may be of a date."""
+
+    kind: str  # D day, Y year, M month, W weekday, B month or weekday, f filler, x none, | a break.
+    first: int
+    last: int
+    months: tuple[Name, ...] = ()
+    weekdays: tuple[Name, ...] = ()
+
+
+class _Reader:
+    """A text as pieces, in which dates are looked for."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self._text = text
+        self._language = language
+        self._pieces = pieces(text)
+        self._folded = fold_pieces(self._pieces)
+        self._symbols = list(self._symbols_of())
+
+    def named(self) -> Iterator[DateText]:
+        """Find dates whose month is a name, with the day, year and weekday around it."""
+        for match in _NAMED.finditer("".join(symbol.kind for symbol in self._symbols)):
+            parts = {
+                name[0]: match.end(name) - 1 for name, said in match.groupdict().items() if said
+            }
+            first = match.start("w0") if match["w0"] else -1
+            weekdays = self._symbols[first].weekdays if first >= 0 else ()
+            if not weekdays and match["w1"]:
+                weekdays = self._symbols[match.end("w1") - 1].weekdays
+            months = self._symbols[parts["m"]].months
+            year = _year(self._number(parts["y"])) if "y" in parts else None
+            day = self._number(parts["d"]) if "d" in parts else None
+            dated = [
+                (Day(year, month.value, day), month)
+                for month in months
+                if _exists(year, month.value, day)
+            ]
+            readings = tuple(dict.fromkeys(_with_weekday(dated, weekdays)))
+            if readings:
+                yield DateText(readings, *self._span(match.start(), match.end()))
+
+    def in_digits(self, order: str) -> Iterator[DateText]:
+        """Find dates that are all digits, with the weekday beside them."""
+        for match in _IN_DIGITS.finditer(self._text):
+            dated = [(day, None) for day in dict.fromkeys(_days_of(match, order))]
+            if not dated:
+                continue
+            start, end = match.span()
+            beside = self._weekday_beside(start, end)
+            weekdays = beside.weekdays if beside is not None else ()
+            if beside is not None:
+                start = min(start, self._pieces[beside.first].start)
+                end = max(end, self._pieces[beside.last].end)
+            yield DateText(tuple(dict.fromkeys(_with_weekday(dated, weekdays))), start, end)
+
+    def weekdays_alone(self) -> Iterator[DateText]:
+        """Find full names of weekdays."""
+        for at, symbol in enumerate(self._symbols):
+            values = dict.fromkeys(name.value for name in symbol.weekdays if not name.is_short)
+            if values:
+                days = tuple(Day(weekday=value) for value in values)
+                yield DateText(days, *self._span(at, at + 1))
+
+    def relative(self, today: date | None) -> Iterator[DateText]:
+        """Find words for days near today."""
+        for at in range(len(self._pieces) if today is not None else 0):
+            found = relative_days().at(self._folded, at)
+            if found is not None and today is not None:
+                days = (today + timedelta(days=name.value) for name in found.names)
+                readings = tuple(Day(when.year, when.month, when.day) for when in days)
+                last = self._pieces[at + found.span - 1]
+                yield DateText(readings, self._pieces[at].start, last.end)
+
+    def _symbols_of(self) -> Iterator[_Symbol]:
+        at = 0
+        while at < len(self._pieces):
+            if at and not _BREAKS.isdisjoint(self._gap_before(at)):
+                yield _Symbol("|", at, at)
+            month = self._known(months().at(self._folded, at))
+            weekday = self._known(weekdays().at(self._folded, at))
+            if weekday is not None and not self._may_be_weekday(at, weekday):
+                weekday = None
+            span = max((one.span for one in (month, weekday) if one is not None), default=1)
+            kind = self._kind_of(at)
+            if month is not None or weekday is not None:
+                kind = "B" if month and weekday else "M" if month else "W"
+            yield _Symbol(
+                kind,
+                at,
+                at + span - 1,
+                month.names if month is not None else (),
+                weekday.names if weekday is not None else (),
+            )
+            at += span
+
+    def _known(self, found: NameMatch | None) -> NameMatch | None:
+        """Leave out abbreviations of other languages: "Set 5" is a date in Italy only."""
+        if found is None or not self._language:
+            return found
+        known = {self._language, "en"}
+        names = tuple(
+            one for one in found.names if not one.is_short or not known.isdisjoint(one.languages)
+        )
+        return NameMatch(found.span, names) if names else None
+
+    def _may_be_weekday(self, at: int, weekday: NameMatch) -> bool:
+        # 日 is Sunday, but also what follows a day; 月 Monday, but also what follows a month.
+        is_letter = weekday.span == 1 and len(self._folded.plain[at]) == 1
+        return not is_letter or self._gap_before(at)[-1:] in _OPENING
+
+    def _kind_of(self, at: int) -> str:
+        text = self._folded.plain[at]
+        if text.isdecimal():
+            written = len(self._pieces[at].text)
+            if written <= 2 and 1 <= int(text) <= 31:
+                return "D"
+            return "Y" if written == 4 and _year(int(text)) is not None else "x"
+        return (
+            "f" if len(text) <= _MOST_FILLER_LETTERS and not any(map(str.isdecimal, text)) else "x"
+        )
+
+    def _number(self, at: int) -> int:
+        return int(self._folded.plain[self._symbols[at].first])
+
+    def _gap_before(self, at: int) -> str:
+        start = self._pieces[at - 1].end if at else 0
+        return self._text[start : self._pieces[at].start]
+
+    def _span(self, first: int, end: int) -> tuple[int, int]:
+        return (
+            self._pieces[self._symbols[first].first].start,
+            self._pieces[self._symbols[end - 1].last].end,
+        )
+
+    def _weekday_beside(self, start: int, end: int) -> _Symbol | None:
+        for symbol in self._symbols:
+            if symbol.weekdays:
+                before = self._text[self._pieces[symbol.last].end : start]
+                after = self._text[end : self._pieces[symbol.first].start]
+                for between in filter(None, (before, after)):
+                    if len(between) <= _MOST_BETWEEN and not any(map(str.isalnum, between)):
+                        return symbol
+        return None
+
+
+def _with_weekday(dated: Sequence[tuple[Day, Name | None]], names: Sequence[Name]) -> Iterator[Day]:
+    """Join dates with the weekday beside them, in the languages that have both; that fit, first."""
+    joined = [
+        day._replace(weekday=name.value)
+        for day, month in dated
+        for name in names
+        if month is None or not month.languages.isdisjoint(name.languages)
+    ]
+    yield from sorted(joined, key=lambda day: not _fits(day))
+    # Two letters beside a month's full name are rather a word: "so 3 December".
+    is_word = any(len(text) <= 2 and text.isascii() for name in names for text in name.written)
+    is_word = is_word and any(month is not None and not month.is_short for _, month in dated)
+    if not joined or is_word:
+        yield from (day for day, _ in dated)
+
+
+def _fits(day: Day) -> bool:
+    if day.year is None or day.month is None or day.day is None:
+        return True
+    return date(day.year, day.month, day.day).weekday() == day.weekday
+
+
+def _days_of(match: re.Match[str], order: str) -> Iterator[Day]:
+    """Return what a date in digits may say."""
+    if match["y"]:
+        orders = [(match["y"], match["m"], match["d"])]
+    elif match["a"]:
+        a, b, c = match["a"], match["b"], match["c"]
+        orders = {
+            "dmy": [(c, b, a)],
+            "mdy": [(c, a, b)],
+            "ymd": [(a, b, c)] if len(c) <= 2 else [],
+        }.get(order, [])
+        orders += [(c, b, a), (c, a, b)]
+    else:
+        e, f = match["e"], match["f"] or match["g"]
+        orders = [("", e, f)] if order in {"mdy", "ymd"} else []
+        orders += [("", f, e)] if match["g"] else [("", f, e), ("", e, f)]
+    for written, month, day in orders:
+        year = _year_of(written)
+        if (not written or year is not None) and _exists(year, int(month), int(day)):
+            yield Day(year, int(month), int(day))
+
+
+def _year_of(written: str) -> int | None:
+    if len(written) == 2:
+        return int(written) + (1900 if int(written) >= _CENTURY_FROM else 2000)
+    return _year(int(written)) if written else None
+
+
+def _year(number: int) -> int | None:
+    """Return a year as the West counts it; None: it is none that a phone would show."""
+    if _FIRST_YEAR + _BUDDHIST <= number <= _LAST_YEAR + _BUDDHIST and number > _LAST_YEAR:
+        return number - _BUDDHIST
+    return number if _FIRST_YEAR <= number <= _LAST_YEAR else None
+
+
+def _exists(year: int | None, month: int, day: int | None) -> bool:
+    return day is None or _date(year or _LEAP_YEAR, month, day) is not None
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
