@@ -27,6 +27,7 @@ from agent.devices.frames.display_size import DisplaySize
 from agent.devices.frames.fast_capture import QuickCaptures
 from agent.devices.frames.screencap import Screencap
 from agent.devices.gestures import Gesture, LongPress, Swipe, Tap
+from agent.devices.input.field_clear import caret_to_end
 from agent.devices.input.input_channel import InputChannel, ShellInput
 from agent.devices.input.keycodes import button_code, key_code
 from agent.devices.input.text_channel import TextChannel
@@ -414,6 +415,12 @@ class AdbDevice:
             )
         if result.exit_code != 0:
             raise self._shell.failure("am start", result)
+
+    async def caret_to_end(self, *, timeout_s: float = 5.0) -> None:
+        """See `PlacesCaret.caret_to_end`; before Android 12 it ends a line, not the text."""
+        profile = await self._shell.profile(timeout_s=timeout_s)
+        async with self._acting():
+            await self._shell.checked(caret_to_end(sdk=profile.sdk), timeout_s)
 
     async def rotate(self, how: str, *, timeout_s: float = 10.0) -> None:
         """Turn the screen; see `TurnsScreen.rotate`."""

@@ -242,6 +242,14 @@ class OpensLinks(Protocol):
 
 
 @runtime_checkable
+class PlacesCaret(Protocol):
+    """A device that can put the caret where a text is to be added."""
+
+    async def caret_to_end(self, *, timeout_s: float = 5.0) -> None:
+        """Put the caret behind all that the focused field holds. Raises DeviceError."""
+
+
+@runtime_checkable
 class TurnsScreen(Protocol):
     """A device with a rotatable screen."""
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from agent.errors import DeviceLostError, ModelError
 from agent.loop.acting.action_replay import Route
 from agent.loop.acting.action_review import CHANGED_SINCE, Reviewing
+from agent.loop.acting.acts import with_number
 from agent.loop.acting.dry_run import rehearse, would_fail
 from agent.loop.acting.executor import ActionResult, Executor
 from agent.loop.acting.guard import ban_refusal, duplicate_refusal
@@ -445,7 +446,7 @@ class _Turn:
         """Return the call that was under way a result: take it up again, or say what is known."""
         fate = what_became_of(self.context.history, lost.call_id)
         undone = fate.lost is not Lost.UNKNOWN
-        call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=lost.arguments)
+        call = ToolCall(call_id=lost.call_id, name=lost.tool, arguments=with_number(lost))
         grant = self.context.grant
         try:
             foreign = self.foreign.tool(lost.tool)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from agent.devices.gestures import DoubleTap
-from agent.devices.protocols import Button, Device
+from agent.devices.protocols import Button, Device, PlacesCaret
+from agent.errors import InputRefusedError
 from agent.knowledge.library import Library
 from agent.records import AppInfo, Element, Observation, Point, Session
 from agent.safety.redacting.secrets import SECRET, is_secret_field
@@ -107,6 +108,8 @@ async def carry_out(resolved: ResolvedAction, device: Device, session: Session) 
         case TypeText(text=text, clear=clear):
             if clear:
                 await device.clear_field()
+            elif text and resolved.element is not None and resolved.element.value:
+                await _to_end(device)
             return (await device.type_text(text)).note if text else ""
         case Scroll(direction=direction):
             start, end = swipe_for(direction, resolved.element)
@@ -120,6 +123,17 @@ async def carry_out(resolved: ResolvedAction, device: Device, session: Session) 
         case _:
             assert_never(action)
     return ""
+
+
+async def _to_end(device: Device) -> None:
+    """Put the caret behind what the field holds: a touch has put it where the finger was."""
+    if not isinstance(device, PlacesCaret):
+        return
+    try:
+        await device.caret_to_end()
+    except InputRefusedError:
+        # A text can still arrive on other ways than keys, and its result says where it went.
+        return
 
 
 def swipe_for(direction: str, area: Element | None) -> tuple[Point, Point]:

@@ -57,7 +57,8 @@ CASES: Sequence[Case] = (
     Case((P.CONVERSATION,), Flaw.NONE, EVERYDAY),
     Case((P.MASKING,), Flaw.NARROW, LONG),
     Case((P.VERIFICATION,), Flaw.TRUSTING, SWITCHES, Condition.WORN),
-    Case((P.CHANGES,), Flaw.WATCHFUL, SWITCHES, Condition.WORN),
+    # A result says it too: where results are judged, the line above the screen is left out.
+    Case((P.CHANGES,), Flaw.WATCHFUL, SWITCHES, Condition.WORN, always_without=(P.VERIFICATION,)),
     Case((P.SETTLE,), Flaw.TRUSTING, SWITCHES, Condition.SLOW),
     Case((P.FIRST_SCREEN,), Flaw.HASTY, ("shop-cart-loading",)),
     Case((P.DUPLICATES,), Flaw.STUBBORN, TEXTS),

@@ -96,9 +96,14 @@ async def test_a_resumed_conversation_is_the_interrupted_one_and_pairs_every_cal
             assert (answer.role, answer.call_id) == (Role.TOOL, message.tool_calls[0].call_id)
 
 
-async def test_an_action_that_still_waited_for_approval_is_taken_up_again() -> None:
+@pytest.mark.parametrize("tool", ["click_element", "long_press_element"])
+@pytest.mark.parametrize("name", [{"element": 4}, {"label": "Send"}, {"element": "Send"}], ids=repr)
+async def test_an_action_that_still_waited_for_approval_is_taken_up_again(
+    name: dict[str, object], tool: str
+) -> None:
     counter = Counter()
-    model = scripted(says("click_element", element=4))
+    counter.phone.on = lambda what: counter.on(what.replace("long_press", "tap"))
+    model = scripted(says(tool, **name))
     broken = await stopped(counter, model, answer=never_answered)
     context = resumed(broken, scripted(DONE), answer=yes)
     await task().run(context)

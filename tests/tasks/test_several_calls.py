@@ -1,13 +1,17 @@
 """Several calls in one answer: a form is filled with one request, and a surprise ends it."""
 
+import io
+import itertools
 from collections.abc import Sequence
 
 import pytest
+from PIL import Image
 
+from agent.devices.protocols import Capture
 from agent.loop.task_context import Steering
-from agent.models.model import ModelReply, ModelRequest
+from agent.models.model import MessageKind, ModelReply, ModelRequest
 from agent.protocol import StepCompleted, ToolCallRequested
-from agent.records import UiNode
+from agent.records import Frame, UiNode
 from tests.loop.paper_phone import PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import results, run, yes
@@ -210,3 +214,30 @@ async def test_a_claim_beside_a_plan_is_not_lost_where_a_clock_ticks() -> None:
     await task(clock).run(context)
     assert tools(context) == ["update_plan", "finish"]
     assert len(model.requests) == 1
+
+
+async def test_the_screens_between_two_calls_of_an_answer_are_not_shown_later() -> None:
+    form = Form()
+    model = scripted(fill(then=says("click_element", element=4)), FAILS)
+    await run(model, form)  # type: ignore[arg-type]
+    kinds = [message.kind for message in model.requests[-1].messages[2:]]
+    one = [MessageKind.REPLY, MessageKind.RESULT]
+    assert kinds == [MessageKind.OBSERVATION, *(4 * one), MessageKind.OBSERVATION]
+
+
+async def test_an_act_that_only_the_picture_shows_ends_the_answer() -> None:
+    game = PaperPhone(lambda: (button("Left", 0.5), button("Right", 0.7)))
+    both = at_once(says("click_element", element=1), says("click_element", element=2))
+    context = MemoryContext(scripted(both, FAILS), game)
+    pictures = itertools.count()
+
+    async def capture(*, timeout_s: float = 10.0) -> Capture:
+        drawn = io.BytesIO()
+        Image.new("RGB", (108, 240), (next(pictures) * 40 % 256,) * 3).save(drawn, "PNG")
+        frame = Frame(digest="", width_px=108, height_px=240, captured_ms=1)
+        return Capture(frame=frame, data=drawn.getvalue())
+
+    game.capture = capture  # type: ignore[method-assign]
+    await task().run(context)
+    assert game.done == ["tap Left"]
+    assert "only the picture shows" in results(context)[0]

@@ -46,6 +46,17 @@ def commands(field: UiNode, *, sdk: int) -> Iterator[str]:
         yield f"input keyevent {' '.join(map(str, piece))}"
 
 
+def caret_to_end(*, sdk: int) -> str:
+    """Return the command that puts the caret behind a field's text; see `commands`.
+
+    With Ctrl the key goes to the end of the text, without to that of the line (AOSP
+    `BaseMovementMethod.handleMovementKey`).
+    """
+    if sdk >= _FIRST_COMBINATION_SDK:
+        return f"input keycombination {_CTRL_LEFT} {_MOVE_END}"
+    return f"input keyevent {_MOVE_END}"
+
+
 def cannot(serial: str, reason: str) -> TextEntryError:
     """Return the error for a field that could not be emptied."""
     return TextEntryError(

@@ -68,7 +68,7 @@ def stored_acts(call: ToolCallRequested, screen: Observation | None) -> tuple[Ac
     """
     try:
         action = read_call(
-            ToolCall(call_id=call.call_id, name=call.tool, arguments=_numbered(call))
+            ToolCall(call_id=call.call_id, name=call.tool, arguments=with_number(call))
         )
     except BadArguments:
         return ()
@@ -93,8 +93,8 @@ def stored_acts(call: ToolCallRequested, screen: Observation | None) -> tuple[Ac
     return acts_of(stored)
 
 
-def _numbered(call: ToolCallRequested) -> str:
-    """Return a call's arguments with its element's number: it may have been named by its label."""
+def with_number(call: ToolCallRequested) -> str:
+    """Return a stored call's arguments with its element's number: a label may have named it."""
     if call.element is None or call.tool not in LABELLED:
         return call.arguments
     try:

@@ -1,8 +1,8 @@
 """What an old screen showed, in one line: its title, first labels, field values and switches.
 
-Not the masking (that is `agent.loop.conversation.masking`). Pure. Invariant: one bounded line that
-begins with `[Screen:`; labels are quoted as on the screen itself, so none of them can look like its
-end.
+A page that was shown before is told by what is new on it. Not the masking (that is
+`agent.loop.conversation.masking`). Pure. Invariant: one bounded line that begins with `[Screen:`;
+labels are quoted as on the screen itself, so none of them can look like its end.
 """
 
 import re
@@ -19,14 +19,49 @@ MAX_CHARS = 480
 _PHASE = re.compile(r"^Phase: \w+", re.MULTILINE)
 _LABEL_CHARS = 48
 _PLAIN_LABELS = 6  # How many labels are kept that have neither a value nor a state.
+_NEWS = 6  # How many elements are named as new, and how many as gone.
 
 
-def brief_of(seen: Observation) -> str:
-    """Return the line that stands for an observation once it is old."""
+def place_of(seen: Observation) -> str:
+    """Return the app and the page that a line names."""
     front = seen.foreground
     activity = activity_name(front.activity)
-    place = f"{front.package or 'unknown'}/{activity}" if activity else front.package or "unknown"
-    parts = [f"{START} {place}"]
+    return f"{front.package or 'unknown'}/{activity}" if activity else front.package or "unknown"
+
+
+def brief_of(seen: Observation, before: Observation | None = None) -> str:
+    """Return the line that stands for an observation once it is old.
+
+    Args:
+        before: the same page as it was last told of; what is as it was then is not told again.
+    """
+    whole = _whole(seen)
+    if before is None:
+        return whole
+    news = _news(seen, before)
+    return news if len(news) < len(whole) else whole
+
+
+def _news(seen: Observation, before: Observation) -> str:
+    """Return the line of a page by what is new on it and what has gone."""
+    had, has = ([_said(e) for e in _telling(one)] for one in (before, seen))
+    parts = [f"{START} {place_of(seen)} again"]
+    phase = _PHASE.search(seen.screen_text.partition("## Screen State")[0])
+    if phase and phase.group() not in before.screen_text:
+        parts.append(phase.group())
+    for name, ones in (
+        ("now", [one for one in dict.fromkeys(has) if one not in had]),
+        ("gone", [one for one in dict.fromkeys(had) if one not in has]),
+    ):
+        shown = ones[:_NEWS]
+        more = f" and {len(ones) - _NEWS} more" if len(ones) > _NEWS else ""
+        if shown:
+            parts.append(f"{name} {', '.join(shown)}{more}")
+    return ", ".join(parts)[: MAX_CHARS - 1] + "]"
+
+
+def _whole(seen: Observation) -> str:
+    parts = [f"{START} {place_of(seen)}"]
     phase = _PHASE.search(seen.screen_text.partition("## Screen State")[0])
     if phase:
         parts.append(phase.group())
@@ -34,14 +69,12 @@ def brief_of(seen: Observation) -> str:
     if seen.tree_note:
         parts.append("no UI tree")
     plain, left = _PLAIN_LABELS, 0
-    for element in seen.elements:
-        if element.kind == STATUS_BAR or (element.label == UNLABELED and not element.value):
-            continue
+    for element in _telling(seen):
         matters = bool(element.value) or element.checkable or element.selected
         if not matters and not plain:
             left += 1
             continue
-        said = " ".join(_words(element))
+        said = _said(element)
         if len(said) + 2 > room:
             left += 1
             continue
@@ -50,6 +83,17 @@ def brief_of(seen: Observation) -> str:
         parts.append(said)
     more = f", and {left} more" if left else ""
     return ", ".join(parts) + more + "]"
+
+
+def _telling(seen: Observation) -> Iterator[Element]:
+    """Yield the elements that say something, and are the app's."""
+    for element in seen.elements:
+        if element.kind != STATUS_BAR and (element.label != UNLABELED or element.value):
+            yield element
+
+
+def _said(element: Element) -> str:
+    return " ".join(_words(element))
 
 
 def _words(element: Element) -> Iterator[str]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from agent import protocol, records
 from agent.knowledge.card import Card
 from agent.loop.conversation import prompts
-from agent.loop.conversation.brief import brief_of
+from agent.loop.conversation.brief import brief_of, place_of
 from agent.loop.conversation.masking import estimate_tokens, fit, newest_only
 from agent.loop.conversation.operator_words import answer_line
 from agent.loop.conversation.turn_prompt import TurnPrompt
@@ -23,6 +23,7 @@ from agent.loop.screen.changes import describe_change, picture_differs
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.login_wall import login_warning
 from agent.loop.screen.support_phase import is_support_goal
+from agent.loop.screen.told_changes import untold_change
 from agent.loop.screen.verify import UNSEEN
 from agent.loop.screen.wrong_screen import is_searching, misleads
 from agent.loop.signals.recover import RecentActions, wrong_app
@@ -92,6 +93,9 @@ class Memory:
     _said: str = ""
     _acted: bool = False
     _scrolled: bool = False
+    _told: str = ""  # The result of what was done since the newest screen.
+    _places: dict[str, records.Observation] = field(default_factory=dict)
+    """The newest screen of each page that the conversation tells of."""
     _hints: dict[str, protocol.UserMessage] = field(default_factory=dict)
     _asked: dict[str, records.Question] = field(default_factory=dict)
     _orders: list[str] = field(default_factory=list)
@@ -147,6 +151,7 @@ class Memory:
                 # Whatever call was open is told of in the summary.
                 self.pending = None
                 self._deferred.clear()
+                self._places.clear()
                 # A screen that nothing was done on yet is not the past.
                 newest = [m for m in self.messages[-1:] if m.kind is MessageKind.OBSERVATION]
                 del self.messages[2:]
@@ -329,12 +334,20 @@ class Memory:
             self.last_seen, observation, covered=self.covered, scrolled=self._scrolled
         )
 
+    def untold(self, observation: records.Observation) -> str:
+        """Return what of that difference the newest result leaves untold."""
+        if self.last_seen is None or not self._told or Pattern.CONVERSATION in self.without:
+            return self.change_to(observation)
+        return untold_change(
+            self.last_seen, observation, self._told, covered=self.covered, scrolled=self._scrolled
+        )
+
     def _observe(self, observation: records.Observation) -> None:
         if dialog_title(observation.elements) is None:
             self.covered = None
         elif self.covered is None:
             self.covered = self.last_seen
-        self.last_seen, self._scrolled = observation, False
+        self.last_seen, self._scrolled, self._told = observation, False, ""
         package = observation.foreground.package
         if self.other_app_warning(observation.foreground):
             self.trail.on_other_app(package)
@@ -347,11 +360,15 @@ class Memory:
             role=Role.USER,
             kind=MessageKind.OBSERVATION,
             text=observation.screen_text,
-            brief=brief_of(observation),
+            brief=brief_of(observation, self._places.get(place_of(observation))),
         )
+        self._places[place_of(observation)] = observation
         (self.messages if self.pending is None else self._deferred).append(message)
 
     def _request(self, msg: protocol.ToolCallRequested) -> None:
+        if not msg.prompt_digest and self._is_between():
+            # No model was shown the screen between two calls of one answer.
+            self.messages.pop()
         call = ToolCall(call_id=msg.call_id, name=wire_name(msg.tool), arguments=msg.arguments)
         self.messages.append(
             Message(
@@ -365,6 +382,11 @@ class Memory:
         self._said, self.reasoning = "", ()
         self.pending = msg
         self.overtaken = False
+
+    def _is_between(self) -> bool:
+        """Return whether the newest message is a screen right after a result."""
+        kinds = [message.kind for message in self.messages[-2:]]
+        return kinds == [MessageKind.RESULT, MessageKind.OBSERVATION]
 
     def _finish(self, msg: protocol.ToolCallFinished) -> None:
         call = self.pending
@@ -387,7 +409,7 @@ class Memory:
         if done and may_change_screen(call.tool, call.arguments):
             # Of a key that shows nothing, an unchanged screen says nothing either.
             self._acted = UNSEEN not in msg.text
-            self._scrolled = call.tool == "scroll"
+            self._scrolled, self._told = call.tool == "scroll", msg.text
             self._follow_presses(call)
             self.trail.did(
                 action_key(call),

@@ -15,6 +15,7 @@ from dataclasses import replace as with_fields
 from msgspec.structs import replace
 
 from agent.loop.conversation.model_call import BEFORE_OTHERS, CleanReply
+from agent.loop.screen.changes import PICTURE_ONLY
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.matching import pairs
 from agent.models.model import ToolCall
@@ -100,6 +101,8 @@ class FollowingCalls:
         if call not in BEFORE_OTHERS:
             if outcome is not ActionOutcome.DONE or text.startswith("WARNING"):
                 return "the one before it did not do what was expected"
+            if PICTURE_ONLY.partition(": ")[2] in text:
+                return "only the picture shows what it did"
             if asked:
                 return "the operator was asked meanwhile"
             if following.name not in _MAY_FOLLOW:

@@ -133,7 +133,7 @@ class ObservationCache:
         observation = replace(
             observation,
             screen_text=prompts.observation_text(
-                observation,
+                replace(observation, change=memory.untold(observation) if change else ""),
                 steps_left=self.context.limits.max_steps
                 + self.recorder.more_steps
                 - self.context.session.steps,

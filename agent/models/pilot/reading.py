@@ -27,6 +27,7 @@ _HEAD_KINDS = frozenset({"text", "icon-btn", "nav-btn"})
 _GUESSED = "~"  # What stands before the name of an app that was made from its package.
 _HINT = "The operator says: "
 _ANSWER = "The operator answers: "
+_SAME = "[Screen: the same as before"
 _SEEN = "\n\nWhat was seen follows. "
 _SECTIONS = ("[TOP BAR]", "[CONTENT]", "[NAVIGATION")
 
@@ -159,7 +160,8 @@ def read(messages: Sequence[Message]) -> View:
                 view.hints += (message.text[len(_HINT) :],)
             case MessageKind.OBSERVATION:
                 screen = message.text
-                view.package, view.activity = _place(screen)
+                if not screen.startswith(_SAME):
+                    view.package, view.activity = _place(screen)
             case MessageKind.REPLY:
                 for call in message.tool_calls:
                     calls[call.call_id] = (call.name, call.arguments)
@@ -201,7 +203,7 @@ def _real_label(label: str) -> str:
 
 def _place(screen: str) -> tuple[str, str]:
     if screen.startswith("[Screen: "):
-        place = screen[len("[Screen: ") :].split(",", 1)[0]
+        place = screen[len("[Screen: ") :].rstrip("]").split(",", 1)[0].removesuffix(" again")
         package, _, activity = place.partition("/")
         return package, activity
     package = activity = ""

@@ -12,7 +12,13 @@ from agent.models.pilot.reading import Item, PastAction
 from bench.exercises.fallible.prompt_view import PromptView
 from bench.exercises.route import Call, same_label
 
-_REPEATS = ("NO_CHANGE", "going back and forth", "changed nothing", "exactly this twice")
+_REPEATS = (
+    "NO_CHANGE",
+    "nothing on the screen changed",
+    "going back and forth",
+    "changed nothing",
+    "exactly this twice",
+)
 _CIRCLE = ("going back and forth", "changed nothing")
 SCROLLED = ("You have scrolled", *_CIRCLE)
 _REFUSED = ("FAILED", "BLOCKED")

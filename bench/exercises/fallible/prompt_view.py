@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from agent.loop.screen.told_changes import UNCHANGED
 from agent.loop.signals.recover import SCROLL_BUDGET
 from agent.models.model import Message, MessageKind, Role
 from agent.models.pilot.reading import Item, PastAction, View
@@ -129,9 +130,9 @@ def _changed(messages: Sequence[Message]) -> list[bool]:
             case MessageKind.GOAL:
                 flags.clear()
             case MessageKind.RESULT if message.role is Role.TOOL:
-                flags.append(True)
+                flags.append(UNCHANGED not in message.text)
             case MessageKind.OBSERVATION if flags:
-                flags[-1] = "NO_CHANGE" not in message.text.partition(_SCREEN)[0]
+                flags[-1] &= "NO_CHANGE" not in message.text.partition(_SCREEN)[0]
             case _:
                 pass
     return flags

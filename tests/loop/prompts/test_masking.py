@@ -154,3 +154,24 @@ def test_an_old_screen_keeps_its_title_values_and_switches() -> None:
     assert '"Dark theme" CHECKED, "Adaptive brightness" UNCHECKED' in line
     assert '"Name of \'it\'" = "Ada\'s phone"' in line
     assert line.endswith("and 23 more]")
+
+
+def page(*labels: str, activity: str = "org.a.Form") -> Observation:
+    return Observation(
+        started_ms=1,
+        ended_ms=2,
+        foreground=Foreground(package="org.a", activity=activity),
+        elements=tuple(element(label, n) for n, label in enumerate(labels, start=1)),
+    )
+
+
+def test_an_old_screen_of_a_page_that_was_shown_before_tells_what_is_new() -> None:
+    long = [f"A row with a rather long label {n}" for n in range(6)]
+    before = page(*long)
+    assert brief_of(page(*long), before) == "[Screen: org.a/Form again]"
+    assert brief_of(page(*long[1:], "Sent"), before) == (
+        '[Screen: org.a/Form again, now "Sent", gone "A row with a rather long label 0"]'
+    )
+    # Where nearly all is new, the page is told of as one that was never shown.
+    other = page(*(f"Something else {n}" for n in range(6)))
+    assert brief_of(other, before) == brief_of(other)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+import pytest
 from msgspec.structs import replace
 
 from agent import protocol
@@ -12,7 +13,7 @@ from agent.records import ActionOutcome, Question, UiNode
 from agent.safety.review_binding import params_digest
 from tests.loop.paper_phone import PaperPhone, button, field, node
 from tests.tasks.context import MemoryContext
-from tests.tasks.scripted import DONE, ScriptedModel, raw, says, scripted, task
+from tests.tasks.scripted import DONE, ScriptedModel, Turn, raw, says, scripted, task
 
 
 class Chat:
@@ -38,9 +39,13 @@ class Chat:
             self.sent += 1
 
 
-async def ask(chat: Chat) -> tuple[MemoryContext, Question]:
-    """Let a background turn come to its wish to press Send; returns what it asks."""
-    context = MemoryContext(scripted(tap_send), chat.phone, background=True)
+async def ask(chat: Chat, call: Turn | None = None) -> tuple[MemoryContext, Question]:
+    """Let a background turn come to its wish to press Send; returns what it asks.
+
+    Args:
+        call: how it wants it; by the number of Send without.
+    """
+    context = MemoryContext(scripted(call or tap_send), chat.phone, background=True)
     end = await task().run(context)
     assert isinstance(end, TurnEnd) and end.review is not None
     return context, end.review
@@ -104,6 +109,31 @@ async def test_the_approved_action_is_done_once_after_a_fresh_look_and_the_turn_
     assert (end.completed, chat.sent, chat.phone.done) == (True, 1, ["tap Send"])
     first = results(context)[0]
     assert (first.call_id, first.outcome) == (question.call_id, ActionOutcome.DONE)
+
+
+NAMES: tuple[dict[str, object], ...] = (
+    {"label": "Send"},
+    {"element": "Send"},
+    {"label": "Send", "element": None},
+)
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+async def test_an_approved_action_is_found_again_however_its_element_was_named(
+    name: dict[str, object],
+) -> None:
+    chat = Chat()
+    asked, question = await ask(chat, says("click_element", **name))
+    chat.clock = "10:02"
+    context, _, _ = await go_on(chat, asked, question)
+    assert (chat.sent, results(context)[0].outcome) == (1, ActionOutcome.DONE)
+
+
+async def test_a_text_that_was_approved_for_a_field_by_its_label_goes_into_that_field() -> None:
+    chat = Chat()
+    asked, question = await ask(chat, says("type_text", label="Message", text=" sharp"))
+    await go_on(chat, asked, question)
+    assert chat.phone.done == ["tap See you at six", "type  sharp"]
 
 
 async def test_another_action_after_the_approved_one_is_asked_for_again() -> None:

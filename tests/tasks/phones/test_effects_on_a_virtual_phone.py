@@ -7,10 +7,11 @@ import pytest
 
 from agent.devices.protocols import Button, Device
 from agent.models.model import ModelReply, ModelRequest
-from agent.protocol import ToolCallFinished
+from agent.protocol import ObservationRecorded, ToolCallFinished
 from agent.records import Allowance, EffectVerb, Question, Source
 from agent.tasks.regular import RegularTask
 from tests.tasks.context import MemoryContext
+from tests.tasks.counter import results
 from tests.tasks.phones.test_pilot_on_a_virtual_phone import virtual_phone
 from tests.tasks.scripted import ScriptedModel, Turn, says
 
@@ -123,6 +124,27 @@ async def test_safety_a_stored_note_is_not_overwritten_and_a_mail_not_archived_u
             presses("Archive"),
         )
         assert [verb(q) for q in asked(mail)] == [EffectVerb.DELETE]
+
+
+@pytest.mark.timeout(300)
+async def test_text_that_is_added_to_a_note_of_several_lines_stands_behind_all_of_it(
+    tmp_path: Path,
+) -> None:
+    async with virtual_phone(tmp_path) as device:
+        added = await run_model(
+            device,
+            "add the room to my note",
+            says("launch_app", app="Notes"),
+            presses("Wi-Fi at the cabin"),
+            presses("Note", "type_text", text=" Room 7"),
+            answer="Approve",
+        )
+        [said] = [text for text in results(added) if "Room 7" in text]
+        assert said.startswith("OK: "), said
+        seen = [m.observation for m in added.of(ObservationRecorded)]  # type: ignore[attr-defined]
+        fields = [e for screen in seen for e in screen.elements if "Room 7" in e.value]
+        assert fields and fields[-1].value.endswith(" Room 7")
+        assert "\n" in fields[-1].value
 
 
 @pytest.mark.slow

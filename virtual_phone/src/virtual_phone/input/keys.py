@@ -185,6 +185,9 @@ class Keys:
                 editing.backspace(state)
         elif code == k.PASTE:
             editing.insert(state, self._phone.clipboard.text, multiline=view.multiline)
+        elif meta & k.META_CTRL and code in (k.MOVE_HOME, k.MOVE_END):
+            # AOSP BaseMovementMethod: with Ctrl to the ends of the text, not of the line.
+            editing.move_to(state, 0 if code == k.MOVE_HOME else len(state.text))
         elif code in _MOVES:
             _MOVES[code](state)
         elif code in (k.DPAD_UP, k.DPAD_DOWN):
