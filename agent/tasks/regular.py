@@ -9,6 +9,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace as with_fields
 from typing import Any
 
 from msgspec.structs import replace
@@ -59,6 +60,7 @@ from agent.records import ActionOutcome, Observation, RequirementOrigin
 from agent.safety.capabilities import Decision
 from agent.safety.redacting.secrets import SECRET, Secrets
 from agent.tools.actions import ResolvedAction
+from agent.tools.argument_names import ignored_note, in_own_names
 from agent.tools.arguments import (
     AskUser,
     BadArguments,
@@ -198,6 +200,8 @@ class _Turn:
         self.following = FollowingCalls()
         self.before: Observation | None = None
         """The screen of the step before."""
+        self.ignored = ""
+        """What the result of this step's call says of arguments that there are not."""
         self.output_limit = 0
         """Most tokens of a reply, raised once one was cut off; 0: the model's default."""
 
@@ -289,6 +293,11 @@ class _Turn:
                 offered=[tool.name for tool in self._offered()],
             )
         tool, arguments, resolved, unusable = choice
+        self.ignored = ""
+        if thought.call is not None and arguments is not None:
+            own = in_own_names(thought.call.name, thought.call.arguments)
+            self.ignored = ignored_note(own.ignored)
+            thought = with_fields(thought, call=replace(thought.call, arguments=own.arguments))
         if resolved is not None and resolved.is_secret and isinstance(resolved.action, TypeText):
             self.secrets.add(resolved.action.text)
         kept = await keep(self.context, thought, self._hide(resolved))
@@ -517,6 +526,9 @@ class _Turn:
         thought: CleanReply | None,
     ) -> None:
         self.route.on_result(call.call_id, outcome, text)
+        if outcome is not ActionOutcome.FAILED:
+            text += self.ignored
+        self.ignored = ""
         if thought is not None:
             text += self.following.settle(
                 thought,

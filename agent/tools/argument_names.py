@@ -7,15 +7,21 @@ is never changed; tools that act when nobody looks (`ServiceArguments`) are left
 wrong guess would change what they do later.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
+from typing import NamedTuple
 
 import msgspec
 
-from agent.tools.arguments import NUMBERS, Arguments, ServiceArguments
+from agent.text import one_line
+from agent.tools.arguments import ALIASES, NEAR, NUMBERS, Arguments, ServiceArguments
 from agent.tools.registry import TOOLS
 
 _LABEL = "label"
+_WORD_CHARS = 40
+_MOST_IGNORED = 3
 _SAME = {
     "text": ("content", "value", "input", "inputtext", "string", "query", "words", "body"),
     "element": (
@@ -59,6 +65,56 @@ def with_our_names(tool_name: str, said: Mapping[str, object]) -> dict[str, obje
         _rename(given, *fitting[0])
         renamed = True
     return given if renamed else dict(said)
+
+
+class OwnNames(NamedTuple):
+    """The arguments of a call as the tool has them."""
+
+    arguments: str  # A JSON object.
+    ignored: tuple[str, ...] = ()
+    """Names that mean nothing, of short values: whoever gave them may count on them."""
+
+
+def in_own_names(tool_name: str, arguments: str) -> OwnNames:
+    """Return a call's arguments by the tool's own names, so that a model reads those of its past.
+
+    What cannot be read, and what tools take that act when nobody looks, stays as it is.
+    """
+    tool = TOOLS.get(tool_name)
+    try:
+        said = json.loads(arguments or "{}")
+    except (ValueError, RecursionError):
+        return OwnNames(arguments)
+    if tool is None or issubclass(tool, ServiceArguments) or not isinstance(said, dict):
+        return OwnNames(arguments)
+    fields = {*tool.__struct_fields__, *tool.gathered[1], *([_LABEL] if tool.labelled else [])}
+    given = {name: said[name] for name in said if name in fields and said[name] is not None}
+    ignored: list[str] = []
+    for name, value in said.items():
+        if name in fields or value is None:
+            continue
+        own = ALIASES.get(name, "")
+        if own not in fields:
+            own = next(iter(get_close_matches(name, fields, n=1, cutoff=NEAR)), "")
+        if own and own not in given:
+            given[own] = value
+        elif given.get(own) != value and _may_be_counted_on(value):
+            ignored.append(name)
+    shown = json.dumps(given, ensure_ascii=False)
+    return OwnNames(arguments if given == said else shown, tuple(sorted(ignored)[:_MOST_IGNORED]))
+
+
+def ignored_note(names: Sequence[str]) -> str:
+    """Return what a result says of arguments that there are not; empty without one."""
+    shown = ", ".join(f"`{one_line(name, 40)}`" for name in names)
+    return f" There is no argument {shown}: it was ignored." if names else ""
+
+
+def _may_be_counted_on(value: object) -> bool:
+    """Return whether a value asks for something; a sentence beside a call is a thought."""
+    if isinstance(value, str):
+        return 0 < len(value) <= _WORD_CHARS and " " not in value.strip()
+    return bool(value)
 
 
 def _rename(given: dict[str, object], name: str, field: str) -> None:

@@ -272,8 +272,10 @@ class Finish(Arguments, frozen=True, kw_only=True):
     """In the shape of the session's output schema; no part of the tool without one."""
 
 
+NEAR = 0.8
+"""How near a misspelled name has to be to the field that it is taken for."""
 # Resolve's names for the same things (CONTRACTS 5.6), and the usual slips.
-_ALIASES = {
+ALIASES = {
     "elementId": "element",
     "element_id": "element",
     "element_number": "element",
@@ -290,7 +292,8 @@ _ALIASES = {
     "fact": "text",
     "note": "text",
 }
-NUMBERS = frozenset({"element"} | {alias for alias, name in _ALIASES.items() if name == "element"})
+"""Other names of fields."""
+NUMBERS = frozenset({"element"} | {alias for alias, name in ALIASES.items() if name == "element"})
 """What an element's number may be called."""
 
 _TEXTS = (
@@ -343,7 +346,7 @@ def decode(kind: type[A], arguments: str) -> A:
     # Endpoints that enforce schemas write null for what may be left out.
     raw = {name: value for name, value in raw.items() if value is not None}
     known: dict[str, Any] = {name: value for name, value in raw.items() if name in fields}
-    for alias, name in _ALIASES.items():
+    for alias, name in ALIASES.items():
         if name in fields and name not in known and alias in raw:
             known[name] = raw[alias]
     _gather(kind, raw, known)
@@ -479,8 +482,8 @@ def _gather(kind: type[Arguments], raw: dict[str, Any], known: dict[str, Any]) -
 def _check_known(kind: type[Arguments], raw: dict[str, Any], fields: set[str]) -> None:
     strange = [
         name
-        for name in sorted(raw.keys() - fields - _ALIASES.keys())
-        if not get_close_matches(name, fields, n=1, cutoff=0.8)
+        for name in sorted(raw.keys() - fields - ALIASES.keys())
+        if not get_close_matches(name, fields, n=1, cutoff=NEAR)
     ]
     if strange:
         shown = ", ".join(f"`{one_line(name, 40)}`" for name in strange[:5])
@@ -489,8 +492,8 @@ def _check_known(kind: type[Arguments], raw: dict[str, Any], fields: set[str]) -
 
 def _correct_names(raw: dict[str, Any], known: dict[str, Any], fields: set[str]) -> None:
     """Take a field whose name is misspelled for the one that is not given."""
-    for name in raw.keys() - fields - _ALIASES.keys():
-        near = get_close_matches(name, fields - known.keys(), n=1, cutoff=0.8)
+    for name in raw.keys() - fields - ALIASES.keys():
+        near = get_close_matches(name, fields - known.keys(), n=1, cutoff=NEAR)
         if near:
             known[near[0]] = raw[name]
 
@@ -504,7 +507,7 @@ def _worded(
         fields = fields | {"label"}
         if "`element`" in said or "$.element" in said:
             said += "; give its number, or its exact `label`"
-    strange = sorted(raw.keys() - fields - _ALIASES.keys())[:5]
+    strange = sorted(raw.keys() - fields - ALIASES.keys())[:5]
     if not strange:
         return said
     shown = ", ".join(f"`{one_line(name, 40)}`" for name in strange)

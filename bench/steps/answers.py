@@ -20,7 +20,7 @@ from agent.config import load_settings
 from agent.exercises.exercise import Exercise
 from agent.exercises.route import Step, Tap, Write
 from agent.exercises.suite import EXERCISES
-from agent.loop.conversation.masking import mask
+from agent.loop.conversation.masking import AGAIN, mask
 from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, ToolCall
 from agent.models.pilot.reading import PastAction, View, read
 from bench._tokens import count_tokens
@@ -126,16 +126,27 @@ class Played:
 
     requests: int
     tokens: int  # Of all requests, without their tools.
-    growth: float  # Tokens that a call leaves for good: itself, its result, its screen in a line.
+    growth: float  # Tokens that an act leaves for good: its call, its result, its screen in a line.
     why: str  # Why the goal was not met; empty: it was.
 
 
 def grown(messages: Sequence[Message]) -> float:
-    """Return the tokens that each call leaves in a conversation once its screen is an old one."""
-    calls = sum(len(message.tool_calls) for message in messages)
+    """Return the tokens that an act leaves in a conversation once its screen is an old one.
+
+    Plans are left out: they are as long as they are written.
+    """
+    plans = {c.call_id for m in messages for c in m.tool_calls if c.name == "update_plan"}
+    acts = sum(len(m.tool_calls) for m in messages) - len(plans)
     kinds = {MessageKind.REPLY, MessageKind.RESULT, MessageKind.OBSERVATION}
-    left = [m for m in mask(messages, keep=0) if m.kind in kinds]
-    return sum(_tokens(m) for m in left) / max(calls, 1)
+    left = [
+        m
+        for m in mask(messages, keep=0)
+        if m.kind in kinds
+        and m.text != AGAIN
+        and m.call_id not in plans
+        and not any(call.call_id in plans for call in m.tool_calls)
+    ]
+    return sum(_tokens(m) for m in left) / max(acts, 1)
 
 
 def _tokens(message: Message) -> int:
@@ -146,7 +157,7 @@ def _tokens(message: Message) -> int:
 async def _print() -> None:
     print(
         "| goal | requests, one call an answer | several | ratio | input tokens | several "
-        "| growth a call | several |\n|---|---|---|---|---|---|---|---|"
+        "| growth an act | several |\n|---|---|---|---|---|---|---|---|"
     )
     one = await play(form_goals(), 1)
     several = await play(form_goals(), _MOST)

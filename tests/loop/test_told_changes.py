@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
+from agent.loop.conversation.told_changes import untold_change
 from agent.loop.screen.changes import NO_CHANGE, describe_change
-from agent.loop.screen.told_changes import untold_change
 from agent.loop.screen.verify import verify_button, verify_click, verify_launch, verify_typing
 from agent.records import Observation, UiNode
 from tests.loop.paper_phone import button, field, node

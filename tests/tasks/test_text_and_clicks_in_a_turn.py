@@ -1,5 +1,7 @@
 """How a turn types and clicks: the focused field, the element that is meant, no third try."""
 
+import json
+
 from agent.protocol import ObservationRecorded, StepCompleted
 from agent.records import UiNode
 from tests.loop.paper_phone import PaperPhone, button, field, node
@@ -123,3 +125,12 @@ async def test_typed_lines_and_spaces_reach_results_and_screens_as_they_are() ->
     shown = r'"First line\nSecond line\n  indented  third"'
     assert results(context)[0] == f'OK: Typed {shown} into "Note". The field now holds it.'
     assert f"= {shown} [FOCUSED]" in texts(model)[-1]
+
+
+async def test_an_argument_that_there_is_not_is_told_and_not_kept() -> None:
+    typing = says("type_text", text="hello", elementId=3, press_enter=True)
+    model = scripted(typing, DONE)
+    context = await run(model)
+    assert results(context)[0].endswith("There is no argument `press_enter`: it was ignored.")
+    [call] = model.requests[-1].messages[3].tool_calls
+    assert json.loads(call.arguments) == {"text": "hello", "element": 3}

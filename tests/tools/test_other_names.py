@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent.models.model import ModelReply, ToolCall
 from agent.protocol import ToolCallRequested
+from agent.tools.argument_names import ignored_note, in_own_names
 from agent.tools.arguments import BadArguments
 from agent.tools.registry import TOOLS, read_call
 from agent.tools.tool_aliases import OTHER_NAMES, in_our_words
@@ -150,3 +151,35 @@ async def test_safety_a_click_by_label_on_a_send_button_waits_for_approval() -> 
 def test_every_other_name_means_one_of_our_tools() -> None:
     for name in OTHER_NAMES:
         assert in_our_words(ToolCall(call_id="c", name=name, arguments="{}")).name in TOOLS
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "own", "ignored"),
+    [
+        ("click_element", {"elementId": 4}, {"element": 4}, ()),
+        ("click_element", {"index": 4, "thought": "I press it now"}, {"element": 4}, ()),
+        ("click_element", {"element": 4, "index": 4, "x": None}, {"element": 4}, ()),
+        ("click_element", {"elemnt": 4}, {"element": 4}, ()),
+        ("click_element", {"label": "Save"}, {"label": "Save"}, ()),
+        (
+            "type_text",
+            {"text": "a", "element": 2, "press_enter": True},
+            {"text": "a", "element": 2},
+            ("press_enter",),
+        ),
+        (
+            "scroll",
+            {"direction": "down", "amount": 500, "speed": "slow"},
+            {"direction": "down"},
+            ("amount", "speed"),
+        ),
+        ("scroll", {"direction": "down", "fast": False, "until": ""}, {"direction": "down"}, ()),
+    ],
+)
+def test_a_call_is_kept_by_our_names_and_what_was_ignored_is_said(
+    tool: str, given: dict[str, object], own: dict[str, object], ignored: tuple[str, ...]
+) -> None:
+    kept = in_own_names(tool, json.dumps(given))
+    assert (json.loads(kept.arguments), kept.ignored) == (own, ignored)
+    note = ignored_note(kept.ignored)
+    assert all(name in note for name in ignored) and bool(note) == bool(ignored)

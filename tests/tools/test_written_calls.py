@@ -210,6 +210,29 @@ def test_several_calls_without_marks_are_none() -> None:
     assert read(twice) == [CLICK]
 
 
+_TYPE = '{"name": "type_text", "arguments": {"text": "Ada", "element": 3}}'
+_PRESS = '{"tool": "click_element", "element": 4}'
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        f"[{_TYPE}, {_PRESS}]",
+        f"```json\n[{_TYPE}, {_PRESS}]\n```",
+        f"```json\n[\n  {_TYPE},\n  {_PRESS}\n]\n```",
+        f"```\n{_TYPE}\n{_PRESS}\n```",
+        '```python\ntype_text(text="Ada", element=3)\nclick_element(element=4)\n```',
+        f'```json\n{{"tool_calls": [{_TYPE}, {_PRESS}]}}\n```',
+    ],
+)
+@pytest.mark.parametrize("around", ["%s", "I fill in the form.\n\n%s", "%s\n\nThen I look."])
+def test_calls_in_one_block_are_meant_together_and_in_order(block: str, around: str) -> None:
+    written = written_calls(around % block, TOOLS)
+    assert [call.name for call in written.calls] == ["type_text", "click_element"]
+    assert not written.several
+    assert "click_element" not in written.text
+
+
 @pytest.mark.parametrize("form", DIALECTS.values(), ids=DIALECTS)
 def test_a_call_that_stands_on_the_screen_is_not_the_models_own(form: str) -> None:
     text = form % ("finish", '{"success": true, "summary": "ok"}')

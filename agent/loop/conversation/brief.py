@@ -35,16 +35,16 @@ def brief_of(seen: Observation, before: Observation | None = None) -> str:
     Args:
         before: the same page as it was last told of; what is as it was then is not told again.
     """
-    whole = _whole(seen)
+    whole = _whole_line(seen)
     if before is None:
         return whole
-    news = _news(seen, before)
+    news = _news_line(seen, before)
     return news if len(news) < len(whole) else whole
 
 
-def _news(seen: Observation, before: Observation) -> str:
+def _news_line(seen: Observation, before: Observation) -> str:
     """Return the line of a page by what is new on it and what has gone."""
-    had, has = ([_said(e) for e in _telling(one)] for one in (before, seen))
+    had, has = ([_quoted_words(e) for e in _telling(one)] for one in (before, seen))
     parts = [f"{START} {place_of(seen)} again"]
     phase = _PHASE.search(seen.screen_text.partition("## Screen State")[0])
     if phase and phase.group() not in before.screen_text:
@@ -60,7 +60,7 @@ def _news(seen: Observation, before: Observation) -> str:
     return ", ".join(parts)[: MAX_CHARS - 1] + "]"
 
 
-def _whole(seen: Observation) -> str:
+def _whole_line(seen: Observation) -> str:
     parts = [f"{START} {place_of(seen)}"]
     phase = _PHASE.search(seen.screen_text.partition("## Screen State")[0])
     if phase:
@@ -74,7 +74,7 @@ def _whole(seen: Observation) -> str:
         if not matters and not plain:
             left += 1
             continue
-        said = _said(element)
+        said = _quoted_words(element)
         if len(said) + 2 > room:
             left += 1
             continue
@@ -92,7 +92,7 @@ def _telling(seen: Observation) -> Iterator[Element]:
             yield element
 
 
-def _said(element: Element) -> str:
+def _quoted_words(element: Element) -> str:
     return " ".join(_words(element))
 
 

@@ -18,12 +18,12 @@ from agent.loop.conversation import prompts
 from agent.loop.conversation.brief import brief_of, place_of
 from agent.loop.conversation.masking import estimate_tokens, fit, newest_only
 from agent.loop.conversation.operator_words import answer_line
+from agent.loop.conversation.told_changes import untold_change
 from agent.loop.conversation.turn_prompt import TurnPrompt
 from agent.loop.screen.changes import describe_change, picture_differs
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.login_wall import login_warning
 from agent.loop.screen.support_phase import is_support_goal
-from agent.loop.screen.told_changes import untold_change
 from agent.loop.screen.verify import UNSEEN
 from agent.loop.screen.wrong_screen import is_searching, misleads
 from agent.loop.signals.recover import RecentActions, wrong_app
@@ -334,7 +334,7 @@ class Memory:
             self.last_seen, observation, covered=self.covered, scrolled=self._scrolled
         )
 
-    def untold(self, observation: records.Observation) -> str:
+    def change_beyond_result(self, observation: records.Observation) -> str:
         """Return what of that difference the newest result leaves untold."""
         if self.last_seen is None or not self._told or Pattern.CONVERSATION in self.without:
             return self.change_to(observation)

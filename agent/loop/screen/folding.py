@@ -2,12 +2,13 @@
 
 Pure. Invariant: what is new, chosen, changed, focused or takes text is never folded; both ends of a
 run stay; nothing is folded on a screen of at most `MAX_ROWS` lines; the keys of a drawn keyboard
-are never folded.
+and cells that share a line are never folded.
 """
 
 from collections.abc import Sequence
 from itertools import groupby
 
+from agent.loop.screen.cell_rows import cell_rows
 from agent.records import Element
 
 MAX_ROWS = 60  # How many lines of elements a screen may have before its lists are folded.
@@ -26,9 +27,11 @@ def fold(elements: Sequence[Element], *, is_fresh: bool = True) -> list[Element 
     Args:
         is_fresh: whether `Element.is_new` says something, which it does not on a new screen.
     """
-    if len(elements) <= MAX_ROWS:
+    cells = cell_rows(elements) if len(elements) > MAX_ROWS else []
+    surplus = len(elements) - sum(len(row) - 1 for row in cells) - MAX_ROWS
+    if surplus <= 0:
         return list(elements)
-    surplus = len(elements) - MAX_ROWS
+    in_cells = frozenset(cell.number for row in cells for cell in row)
     lines: list[Element | Fold] = []
     runs = [list(run) for _, run in groupby(_rows(elements), key=_likeness)]
     # The longest runs are folded first, and no further than needed.
@@ -37,7 +40,7 @@ def fold(elements: Sequence[Element], *, is_fresh: bool = True) -> list[Element 
     for at in sorted(range(len(runs)), key=lambda at: -len(runs[at])):
         if surplus <= 0:
             break
-        first, last = _foldable(runs[at], is_fresh, keeps_keys)
+        first, last = _foldable(runs[at], is_fresh, keeps_keys, in_cells)
         if last - first < _LEAST:
             continue
         while last - first > _LEAST and _size(runs[at][first : last - 1]) - 1 >= surplus:
@@ -55,8 +58,6 @@ def fold(elements: Sequence[Element], *, is_fresh: bool = True) -> list[Element 
 
 def folded(elements: Sequence[Element], *, is_fresh: bool = True) -> tuple[Element, ...]:
     """Return the elements that `fold` leaves out."""
-    if len(elements) <= MAX_ROWS:
-        return ()
     folds = (line for line in fold(elements, is_fresh=is_fresh) if isinstance(line, tuple))
     return tuple(element for one in folds for element in one)
 
@@ -78,13 +79,16 @@ def _likeness(row: Row) -> tuple[str, int]:
     return row[0].kind, row[0].parent
 
 
-def _foldable(run: Sequence[Row], is_fresh: bool, keeps_keys: bool) -> tuple[int, int]:
+def _foldable(
+    run: Sequence[Row], is_fresh: bool, keeps_keys: bool, in_cells: frozenset[int]
+) -> tuple[int, int]:
     """Return the longest stretch of a run that may be folded, as indices."""
     best = (0, 0)
     start = _KEPT_HEAD
     end = len(run) - _KEPT_TAIL
     for at in range(_KEPT_HEAD, end + 1):
-        if at == end or _is_kept(run[at], is_fresh, keeps_keys):
+        kept = at == end or run[at][0].number in in_cells
+        if kept or _is_kept(run[at], is_fresh, keeps_keys):
             if at - start > best[1] - best[0]:
                 best = (start, at)
             start = at + 1

@@ -2,15 +2,16 @@
 
 Zones are for support goals, where they lead to a way on. Not the numbering (that is
 `agent.loop.screen.elements`) and not the order (`agent.loop.screen.reading_order`). Invariant:
-every element is one line, whatever its label holds: labels have no line breaks, and a quotation
-mark in one is written as an apostrophe so that nothing a phone shows can look like the end of its
-own label.
+an element, or a row of short cells, is one line, whatever its label holds: labels have no line
+breaks, and a quotation mark in one is written as an apostrophe so that nothing a phone shows can
+look like the end of its own label.
 """
 
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from agent.loop.screen.cell_rows import CellRow, cell_rows, short_labels
 from agent.loop.screen.chat_sides import chat_sides, is_search, sends
 from agent.loop.screen.cut_edges import cut_off
 from agent.loop.screen.elements import UNLABELED, zone
@@ -91,9 +92,18 @@ def _in_reading_order(elements: Sequence[Element]) -> list[str]:
     marks_new = _few_are_new(elements)
     room = _LONG_TEXTS_CHARS
     depths, cut = _depths(elements), cut_off(elements)
+    rows = {row[0].number: row for row in cell_rows(elements) if not _is_told(row, sides, cut)}
+    written = 0  # The last cell that stands in the line of its row.
     for line in fold(elements, is_fresh=marks_new):
         if isinstance(line, tuple):
             lines.append(_folded_line(line))
+            continue
+        if line.number <= written:
+            continue
+        if line.number in rows:
+            row = rows[line.number]
+            lines.append(_INDENT * depths[line.number] + _cells_line(row, marks_new=marks_new))
+            written = row[-1].number
             continue
         text = _long_text(line, room, is_message=line.number in sides)
         room -= len(text)
@@ -108,6 +118,23 @@ def _in_reading_order(elements: Sequence[Element]) -> list[str]:
             )
         )
     return lines
+
+
+def _is_told(row: CellRow, sides: Mapping[int, str], cut: Mapping[int, str]) -> bool:
+    """Return whether the line of an element of a row says where it is."""
+    return any(cell.number in sides or cell.number in cut for cell in row)
+
+
+def _cells_line(row: CellRow, *, marks_new: bool) -> str:
+    """Write a row of cells in one line; the kind is that of the first."""
+    named = zip(row, short_labels([cell.label for cell in row]), strict=True)
+    cells = []
+    for cell, label in named:
+        kind = f" {cell.kind}:" if cell is row[0] else ""
+        new = " <-- NEW" if marks_new and cell.is_new else ""
+        states = "".join(f" {state}" for state in states_of(cell))
+        cells.append(f'[{cell.number}]{kind} "{_quoted(label)}"{states}{new}')
+    return " ".join(cells)
 
 
 def _depths(elements: Sequence[Element]) -> dict[int, int]:

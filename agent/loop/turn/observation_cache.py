@@ -133,7 +133,9 @@ class ObservationCache:
         observation = replace(
             observation,
             screen_text=prompts.observation_text(
-                replace(observation, change=memory.untold(observation) if change else ""),
+                replace(
+                    observation, change=memory.change_beyond_result(observation) if change else ""
+                ),
                 steps_left=self.context.limits.max_steps
                 + self.recorder.more_steps
                 - self.context.session.steps,

@@ -20,6 +20,8 @@ _LINE = re.compile(
     r"(?P<states>(?: \[[A-Z]+\])*)"
     r"(?P<new> <-- NEW)?$"
 )
+_CELL = re.compile(r' (?=\[\d+\] ")')
+"""Where the next cell of a row in one line begins."""
 _APP = re.compile(r"^- (?:(?P<label>.*) )?\((?P<package>[\w.]+)\)$")
 _CLICKED = re.compile(r'(?:Clicked|Long-pressed) \[\d+\] "(?P<label>[^"]*)"')
 _HIDDEN = re.compile(r"^(?:  \((\d+) more items\.\.\.\)|… (\d+) rows like .* …)$")
@@ -230,8 +232,8 @@ def _read_screen(screen: str, view: View) -> None:
             view.note = line[len("(no UI tree: ") : -1]
         elif found := _HIDDEN.match(line):
             view.hidden += int(found[1] or found[2])
-        elif item := _item(line, section):
-            items.append(item)
+        else:
+            items += _items(line, section)
     # Numbers are reading order; sections and leading elements are not.
     items.sort(key=lambda item: item.number)
     view.scrollable = view.scrollable or any(item.scrolls for item in items)
@@ -243,6 +245,16 @@ def _head(items: Sequence[Item]) -> int:
     """Count the items of the bar at the top: a title with its buttons, before all that lists."""
     size = next((n for n, item in enumerate(items) if item.kind not in _HEAD_KINDS), len(items))
     return size if any(item.kind != "text" for item in items[:size]) else 0
+
+
+def _items(line: str, section: str) -> list[Item]:
+    """Read a line: an element, or a row of cells of one kind."""
+    first, *others = _CELL.split(line)
+    item = _item(first, section)
+    if item is None:
+        return []
+    cells = (_item(cell.replace("]", f"] {item.kind}:", 1), section) for cell in others)
+    return [item, *filter(None, cells)]
 
 
 def _item(line: str, section: str) -> Item | None:

@@ -3,8 +3,8 @@
 Pure. First the forms that models are trained on (`forms`), then what people write: JSON in a
 fence or alone, `name(argument=…)`, and ReAct's `Action:`. Invariants: only the model's own words
 are read, never what it thought aloud or quotes from the screen; without marks there has to be
-exactly one call, of a tool that is offered, that stands for itself; whatever was written, nothing
-but a call or no call comes of it.
+exactly one call, or one block of calls, of tools that are offered, that stands for itself; whatever
+was written, nothing but calls or no call comes of it.
 """
 
 import json
@@ -86,9 +86,12 @@ def written_calls(text: str, tools: Mapping[str, Sequence[str]], quoted: str = "
     meant = {(found.name, _same_arguments(found.arguments)) for found in loose}
     if not meant:
         return Written(text=text, unknown=_unknown(own, tools))
-    if len(meant) > 1:
+    if len(meant) == 1:
+        return Written(_calls(loose[:1]), _around(text, loose))
+    if len({(found.start, found.end) for found in loose}) > 1:
         return Written(text=text, several=True)
-    return Written(_calls(loose[:1]), _around(text, loose))
+    # A list, or a block of lines, is one statement: its calls are meant together.
+    return Written(_calls(loose[:MAX_CALLS]), _around(text, loose[:1]))
 
 
 def _calls(found: Sequence[WrittenCall]) -> tuple[ToolCall, ...]:
@@ -169,8 +172,10 @@ def _after_words(text: str, tools: Mapping[str, Sequence[str]]) -> Iterator[Writ
 def _in_fence(
     language: str, body: str, tools: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
-    if body.lstrip().startswith(("{", "[{")):
-        yield from _from_json(body, tools)
+    if re.match(r"\s*(?:\[\s*)?\{", body):
+        whole = list(_from_json(body, tools))
+        # Or an object in each line.
+        yield from whole or (call for line in body.splitlines() for call in _from_json(line, tools))
         return
     if language.casefold() not in {"", "python", "py", "tool_code", "tool_call", "tool"}:
         return

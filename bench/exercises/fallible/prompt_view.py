@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from agent.loop.screen.told_changes import UNCHANGED
+from agent.loop.conversation.told_changes import UNCHANGED
 from agent.loop.signals.recover import SCROLL_BUDGET
 from agent.models.model import Message, MessageKind, Role
 from agent.models.pilot.reading import Item, PastAction, View

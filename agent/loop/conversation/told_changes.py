@@ -51,13 +51,13 @@ def untold_change(
         return "" if _without_kind(whole) in told or _is_told(whole, told) else whole
     found = difference(previous, current, covered=covered, scrolled=scrolled)
     # Most results name the first that came, and that there are more; the screen marks them all.
-    came = [] if "Now shows" in told else _untold((*found.added, *found.shown), told)
+    came = [] if "Now shows" in told else _unnamed_labels((*found.added, *found.shown), told)
     parts = [
         "" if found.dialog in told else found.dialog,
-        _states(_untold_states(found.states, told)),
+        _states(_unnamed_states(found.states, told)),
         f"Now also: {listed(came)}." if came else "",
-        _labels("Removed", _untold(found.removed, told)),
-        _labels("No longer visible", _untold(found.hidden, told)),
+        _labels("Removed", _unnamed_labels(found.removed, told)),
+        _labels("No longer visible", _unnamed_labels(found.hidden, told)),
         "" if found.keyboard in told else keyboard_change(previous, current),
         said,
     ]
@@ -82,11 +82,11 @@ def _without_kind(change: str) -> str:
     return change
 
 
-def _untold(labels: Sequence[str], told: str) -> list[str]:
+def _unnamed_labels(labels: Sequence[str], told: str) -> list[str]:
     return [label for label in labels if f'"{label}"' not in told]
 
 
-def _untold_states(states: Sequence[str], told: str) -> list[str]:
+def _unnamed_states(states: Sequence[str], told: str) -> list[str]:
     """Return the states that a result names neither by the element's label nor as its own."""
     return [state for state in states if not (state in told or _is_its_own(state, told))]
 
