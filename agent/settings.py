@@ -224,6 +224,26 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
             "be redirected to without a question. Hosts that the goal names need not be listed."
         ),
     ] = ()
+    reviewer: Annotated[
+        str,
+        Meta(
+            max_length=200,
+            description="What reads each act before it is done and may ask or refuse, beside the "
+            "rules: model (the session's endpoint, by its provider's small model if one is known), "
+            "same (the session's model), a model's name, program, or off.",
+        ),
+    ] = "model"
+    reviewer_command: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="With reviewer = program: the program and its arguments. It gets "
+            "instructions, question and schema as JSON on stdin, and writes JSON of the schema."
+        ),
+    ] = ()
+    reviewer_timeout_s: Annotated[
+        Seconds,
+        Meta(description="How long the reviewer is waited for; then the operator is asked."),
+    ] = 2.0
     two_people: Annotated[
         tuple[EffectVerb, ...],
         Meta(

@@ -64,6 +64,7 @@ _LOOK_S = 0.5
 async def live_yesterday(settings: Settings) -> None:
     """Run yesterday's sessions on a core whose clock is a day back."""
     from agent.models.choice import model_for
+    from agent.models.reviewers.reviewer_choice import reviewing_for
     from agent.models.verifier_choice import verifying_for
     from agent.runtime.runtime import Runtime
     from agent.store.embedded.sqlite_store import SqliteStore
@@ -84,6 +85,7 @@ async def live_yesterday(settings: Settings) -> None:
             fleet=await make_fleet(settings, VIRTUAL, phones, is_owner=True),
             models=lambda session: model_for(session, settings),
             verifiers=lambda model, session: verifying_for(model, settings, session),
+            reviewers=lambda model, session: reviewing_for(model, settings, session),
             task=RegularTask,
             plan=PlanTask,
             clock=clock,

@@ -155,6 +155,7 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/unix_sockets.py": (),
     "agent/models/": (
         "agent.bounded_http",
+        "agent.child_process",
         "agent.errors",
         "agent.extras",
         "agent.models",
@@ -181,6 +182,7 @@ LOOP_MAY_SEE = (
     "agent.devices.gestures",
     "agent.models.model",
     "agent.models.retry",
+    "agent.models.reviewers.reviewing",
     "agent.models.verifying",
 )
 EMBEDDED = "virtual_phone.embedded"  # The one door to a phone inside the process.

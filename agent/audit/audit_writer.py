@@ -20,7 +20,7 @@ from agent.records import ActionOutcome, QuestionKind
 from agent.safety.approval import is_yes
 from agent.safety.effects.wording import headline
 from agent.state.commit import Commit
-from agent.state.event_text import closed_words
+from agent.state.event_text import closed_words, review_words
 from agent.store.store import Store
 from agent.text import one_line
 
@@ -188,6 +188,15 @@ class AuditWriter:
                 }
             case protocol.SessionsDeleted(session_ids=gone):
                 return {"event_type": DELETED, "sessions": list(gone)}
+            case protocol.ActReviewed(step=step, call_id=call_id, review=review):
+                return {
+                    "event_type": "act_reviewed",
+                    "step": step,
+                    "call_id": call_id,
+                    "decision": review.verdict.value,
+                    "caller": review.reviewer,
+                    "detail": one_line(review_words(review), _DETAIL_CHARS),
+                }
             case protocol.AllowanceUsed(call_id=call_id, effect=effect):
                 return {
                     "event_type": "allowance_used",

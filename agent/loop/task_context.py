@@ -14,6 +14,7 @@ from agent import protocol, records
 from agent.devices.protocols import Device
 from agent.knowledge.library import Library
 from agent.models.model import Model
+from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.safety.app_rules import AppRule
 
@@ -188,6 +189,10 @@ class TaskContext(Protocol):
     @property
     def verifying(self) -> Verifying:
         """Who looks whether a claim of success is true."""
+
+    @property
+    def reviewing(self) -> Reviewing:
+        """Who reads acts before they are done."""
 
     def now_ms(self) -> int: ...
 

@@ -54,6 +54,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     prefixes: tuple[str, ...] = ()
     """What names of its own models begin with."""
     default: str = ""
+    small: str = ""
+    """A fast and cheap model, for short questions beside the work; empty where none is known."""
     local: bool = False
     """Whether it runs on this machine."""
     former_ports: tuple[int, ...] = ()

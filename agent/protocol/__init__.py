@@ -6,6 +6,7 @@ leniently, so that an older Switchboard can read a newer store. This package con
 definitions.
 """
 
+from agent.protocol.events.act_review_events import *
 from agent.protocol.events.device_events import *
 from agent.protocol.events.job_events import *
 from agent.protocol.events.notice_events import *

@@ -7,6 +7,7 @@ import msgspec
 
 from agent.errors import RpcCode, UsageError
 from agent.protocol.base import EventBase, OpBase
+from agent.protocol.events.act_review_events import AnyActReviewEvent
 from agent.protocol.events.device_events import AnyDeviceEvent
 from agent.protocol.events.job_events import AnyJobEvent
 from agent.protocol.events.notice_events import AnyNoticeEvent
@@ -102,7 +103,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 EventMsg: TypeAlias = (
-    AnyDeviceEvent
+    AnyActReviewEvent
+    | AnyDeviceEvent
     | AnyJobEvent
     | AnyNoticeEvent
     | AnyRecordEvent

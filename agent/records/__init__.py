@@ -33,7 +33,7 @@ from agent.records.devices import (
     identifies,
     on_host,
 )
-from agent.records.effects import Effect, EffectVerb, Source, Stated
+from agent.records.effects import ActReview, Effect, EffectVerb, ReviewVerdict, Source, Stated
 from agent.records.jobs import (
     LATEST_MS,
     LATEST_SHOWN_MS,
@@ -132,6 +132,7 @@ __all__ = [
     "LATEST_SHOWN_MS",
     "NO_HOST",
     "STOPPING",
+    "ActReview",
     "ActionOutcome",
     "Allowance",
     "Answer",
@@ -202,6 +203,7 @@ __all__ = [
     "ReviewDecision",
     "ReviewState",
     "ReviewTicket",
+    "ReviewVerdict",
     "Right",
     "RouteAction",
     "RunOutcome",

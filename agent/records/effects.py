@@ -1,4 +1,4 @@
-"""Define an act's effect as an approval states it: verb, recipient, content, amount, sources.
+"""Define an act's effect as an approval states it, and what a reviewer says of the act.
 
 `agent.safety.effects` judges acts. Invariant: every stated fact names its source, so that a person
 can tell what is visible from what is only claimed.
@@ -49,6 +49,7 @@ class Source(StrEnum):
     SCREEN = "screen"
     TYPED = "typed"  # This session typed or chose it.
     MODEL = "model"  # Only the model says so.
+    REVIEWER = "reviewer"  # Only the reviewer says so.
     UNREADABLE = "unreadable"  # It is not shown anywhere that can be read.
 
 
@@ -87,5 +88,40 @@ class Effect(Record, frozen=True, kw_only=True):
     """What can take it back, as a sentence."""
     beside_goal: str = ""
     """What of it the operator's words do not say, as a sentence; empty: nothing that is known."""
+    reviewer: str = ""
+    """What the reviewer says of it, as a sentence of its own; empty where rules ask."""
     digest: str = ""
     """sha256, in hex, of what an approval is bound to: verb, app, recipient, content, amount."""
+
+
+class ReviewVerdict(StrEnum):
+    """What a reviewer says of an act."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    STOP = "stop"
+    """The operator's words forbid it, or only the screen asks for it: it is refused."""
+
+
+class ActReview(Record, frozen=True, kw_only=True):
+    """One review. Texts are the reviewer's, of one line each."""
+
+    verdict: ReviewVerdict
+    effect: EffectVerb | None = None
+    """What it would do; None: nothing beyond the phone's own view."""
+    affects: str = ""
+    """What it is done to: the message, the order, the door."""
+    reaches: str = ""
+    """The people or the service that it reaches."""
+    amount: str = ""
+    reversible: bool = False
+    """Whether the operator can take it back on this phone."""
+    asked_by: str = ""
+    """The operator's words that ask for this effect, as they were written."""
+    sentence: str = ""
+    """Why, for the operator."""
+    reviewer: str = ""
+    """Who says it: the model or the program."""
+    fault: str = ""
+    """Why the reviewer's own verdict does not count, so that the operator is asked: it was late, it
+    failed, or it said nothing usable."""

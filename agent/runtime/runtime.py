@@ -36,6 +36,7 @@ from agent.jobs.job_service import JobService
 from agent.knowledge.library import DIRECTORY, load
 from agent.loop.task_context import JobOp, ServiceOp, SessionTask
 from agent.models.model import Model
+from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.notices.notice_service import NoticeService, sinks_of
 from agent.records import Autonomy, Commitment, DeviceInfo, Job, LiveFrame, Session, Watcher
@@ -215,6 +216,7 @@ class Runtime(StoredLookUps):
         fleet: Fleet,
         models: Callable[[Session], Model],
         verifiers: Callable[[Model, Session], Verifying] = lambda _model, _session: Verifying(),
+        reviewers: Callable[[Model, Session], Reviewing] = lambda _model, _session: Reviewing(),
         task: Callable[[], SessionTask],
         plan: Callable[[Delegation], SessionTask] | None = None,
         clock: Callable[[], int] = wall_clock_ms,
@@ -231,6 +233,7 @@ class Runtime(StoredLookUps):
             fleet: started and closed by the core.
             models: makes the model of a session, for one turn.
             verifiers: says who looks whether a claim of success is true; nobody by default.
+            reviewers: says who reads the acts of a model before they are done; nobody by default.
             task: makes what a session does in a regular turn.
             plan: makes what divides a goal among several phones; None: every session works itself.
             clock: milliseconds since the epoch.
@@ -261,6 +264,7 @@ class Runtime(StoredLookUps):
             supervisor=supervisor,
             models=programs.models(models, sees=settings.model.vision),
             verifiers=verifiers_of(verifiers),
+            reviewers=reviewers,
             task=task,
             plan=plan,
             clock_ms=clock,

@@ -22,6 +22,7 @@ _VERBS = frozenset(
 )
 _TO_SOMEBODY = frozenset({EffectVerb.SEND, EffectVerb.CALL})
 _GRANTABLE = frozenset({Risk.NONE, Risk.DESTRUCTIVE, Risk.OUTGOING})
+_UNSEEN = frozenset({Source.UNREADABLE, Source.MODEL, Source.REVIEWER})
 _TOOLS = frozenset({"click_element", "long_press_element"})
 
 ResolvedAction = tuple[str, str, str, str, tuple[str, ...]]
@@ -91,6 +92,6 @@ def _effect(effect: Effect) -> ResolvedAction | None:
         host = "" if effect.recipient is None else effect.recipient.text
         return "effect", effect.app, effect.verb.value, effect.screen, words(host)
     to = effect.recipient
-    if to is None or to.source in {Source.UNREADABLE, Source.MODEL} or not words(to.text):
+    if to is None or to.source in _UNSEEN or not words(to.text):
         return None
     return "effect", effect.app, effect.verb.value, "", words(to.text)

@@ -68,6 +68,11 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
             return Tone.INFO, f"The budget was extended by {amount:g} {term(kind)}.", ""
         case protocol.AllowanceUsed(effect=effect):
             return Tone.INFO, f"Allowed for this session: {headline(effect)}.", ""
+        case protocol.ActReviewed(review=review):
+            if review.verdict is records.ReviewVerdict.ALLOW:
+                # Nearly every act has one; the audit lists them.
+                return Tone.INFO, "", ""
+            return Tone.INFO, f"The reviewer: {review_words(review)}", ""
         case protocol.ApprovalGiven(yes_by=yes_by, people=people):
             by = ", ".join(yes_by)
             return Tone.INFO, f"Approved by {by}: {len(yes_by)} of {people}.", ""
@@ -119,6 +124,16 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
         case _:
             # What only others are told of, as the change of a device.
             return Tone.INFO, "", ""
+
+
+def review_words(review: records.ActReview) -> str:
+    """Return in a line what a reviewer said of an act, and why its own verdict does not count."""
+    effect = "no effect" if review.effect is None else review.effect.value.replace("_", " ")
+    if review.fault:
+        said = f" {review.sentence}" if review.sentence else ""
+        return f"asks, because {review.fault}.{said}"
+    verdict = {"allow": "allows", "ask": "asks", "stop": "refuses"}[review.verdict.value]
+    return f"{verdict} ({effect}). {review.sentence}".rstrip()
 
 
 def compacted(msg: protocol.HistoryCompacted) -> str:

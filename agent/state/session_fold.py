@@ -85,7 +85,11 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
                 time=session.time.plus(time),
                 usage=session.usage.plus(usage),
             )
-        case protocol.ReviewPublished(usage=usage) | protocol.HistoryCompacted(usage=usage):
+        case (
+            protocol.ReviewPublished(usage=usage)
+            | protocol.HistoryCompacted(usage=usage)
+            | protocol.ActReviewed(usage=usage)
+        ):
             return replace(session, usage=session.usage.plus(usage))
         case protocol.AgentMessage(text=text):
             return replace(session, latest_trace=text)

@@ -132,6 +132,7 @@ class RegularTask:
                     end = end or await turn.step()
                 return end
             finally:
+                turn.executor.guard.reviews.drop()
                 await turn.observations.close()
 
     async def abort(self, context: TaskContext) -> None:
@@ -300,6 +301,8 @@ class _Turn:
             thought = with_fields(thought, call=replace(thought.call, arguments=own.arguments))
         if resolved is not None and resolved.is_secret and isinstance(resolved.action, TypeText):
             self.secrets.add(resolved.action.text)
+        if resolved is not None and not self.context.background:
+            self.executor.guard.prepare(resolved, screen)
         kept = await keep(self.context, thought, self._hide(resolved))
         if kept.text or thought.call is None:
             said = f"{kept.text} ({thought.cut_off})".strip() if thought.cut_at else kept.text
@@ -353,7 +356,7 @@ class _Turn:
         thought: CleanReply | None,
     ) -> TurnEnd | None:
         if self.context.session.dry_run:
-            verdict = self.executor.guard.weigh(resolved, screen)
+            verdict = await self.executor.guard.reviewed(resolved, screen, request)
             text = await rehearse(self.context, resolved, screen, verdict, plan=self.memory.plan)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return _rehearsed(text)
@@ -365,6 +368,7 @@ class _Turn:
             return None
         banned = self.memory.trail.bans.get(resolved.element.key, "") if resolved.element else ""
         if banned and resolved.element is not None and request.tool == "click_element":
+            self.executor.guard.reviews.drop()
             text = ban_refusal(resolved.element, banned)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return None
@@ -372,6 +376,7 @@ class _Turn:
             resolved.element, screen.elements
         )
         if self.memory.trail.is_duplicate(action_key(request)) and not repeatable:
+            self.executor.guard.reviews.drop()
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None
         try:
@@ -387,10 +392,10 @@ class _Turn:
         self, act: ActionResult, request: ToolCallRequested, thought: CleanReply | None
     ) -> None:
         """Keep what an action came to, and the screen that verified it."""
-        self.recorder.spent(act_ms=act.act_ms, idle_ms=act.idle_ms)
+        self.recorder.spent(model_ms=act.review_ms, act_ms=act.act_ms, idle_ms=act.idle_ms)
         if act.seen is not None:
             self.observations.hold(act.seen)
-        await self._finish(request, act.outcome, act.text, thought)
+        await self._finish(request, act.outcome, act.text, thought, waited=act.waited)
 
     async def _use_service_tool(
         self, arguments: ServiceCall, request: ToolCallRequested, thought: CleanReply | None
@@ -524,6 +529,8 @@ class _Turn:
         outcome: ActionOutcome,
         text: str,
         thought: CleanReply | None,
+        *,
+        waited: bool = False,
     ) -> None:
         self.route.on_result(call.call_id, outcome, text)
         if outcome is not ActionOutcome.FAILED:
@@ -535,7 +542,8 @@ class _Turn:
                 call.tool if isinstance(call, ToolCallRequested) else call.name,
                 outcome=outcome,
                 text=text,
-                asked=isinstance(call, ToolCallRequested) and call.decision == Decision.ASK.value,
+                asked=waited
+                or (isinstance(call, ToolCallRequested) and call.decision == Decision.ASK.value),
                 screen=self.observations.newest,
             )
         if thought is None:

@@ -18,6 +18,7 @@ from agent.devices.scrcpy.link import ScrcpySettings
 from agent.mcp.servers import McpServers
 from agent.models.choice import model_for
 from agent.models.model import Model
+from agent.models.reviewers.reviewer_choice import reviewing_for
 from agent.models.verifier_choice import verifying_for
 from agent.records import DeviceState, Session
 from agent.runtime.runtime import Runtime
@@ -74,6 +75,7 @@ async def house(
             fleet=AdbFleet([address], scrcpy=ScrcpySettings(control=settings.scrcpy.control)),
             models=models or (lambda session: model_for(session, settings)),
             verifiers=lambda model, session: verifying_for(model, settings, session),
+            reviewers=lambda model, session: reviewing_for(model, settings, session),
             task=lambda: RegularTask(
                 without=frozenset(settings.loop.without),
                 servers=McpServers(settings.mcp.servers, settings.data_dir),

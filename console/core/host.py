@@ -337,6 +337,7 @@ async def _own(
     devices = await choose(whole)
     from agent.mcp.servers import McpServers
     from agent.models.choice import model_for
+    from agent.models.reviewers.reviewer_choice import reviewing_for
     from agent.models.verifier_choice import verifying_for
     from agent.oidc.issuer import issuer_of
     from agent.operators.door import Door
@@ -370,6 +371,7 @@ async def _own(
         fleet=fleet,
         models=lambda session: model_for(session, settings),
         verifiers=lambda model, session: verifying_for(model, settings, session),
+        reviewers=lambda model, session: reviewing_for(model, settings, session),
         task=lambda: RegularTask(without=frozenset(settings.loop.without), servers=servers),
         plan=PlanTask,
         wake_jobs=devices.wakes_jobs,

@@ -12,6 +12,7 @@ from agent.knowledge.library import Library, load
 from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
 from agent.models.model import Model
+from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.safety.app_rules import AppRule
 from agent.sessions.rules.answers import checked_parts, read_answer, shown_text
@@ -38,6 +39,7 @@ class MemoryContext:
     phone: Device
     goal: str = "open Settings"
     verifying: Verifying = field(default_factory=Verifying)
+    reviewing: Reviewing = field(default_factory=Reviewing)
     output_schema: str = ""
     answer: Answer = no_answer
     background: bool = False

@@ -51,6 +51,8 @@ class ActionResult:
     seen: TimedObservation | None = None  # The screen after it; None if none could be read.
     act_ms: int = 0
     idle_ms: int = 0
+    review_ms: int = 0  # How long the reviewer was waited for.
+    waited: bool = False  # Whether a person was waited for.
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class Executor:
     guard: Guard = field(init=False)
 
     def __post_init__(self) -> None:
-        self.guard = Guard(self.context, self.secrets)
+        self.guard = Guard(self.context, self.secrets, self.seconds)
 
     async def do(
         self,
@@ -85,10 +87,17 @@ class Executor:
         Raises:
             DeviceLostError: the device went away while a person was waited for.
         """
-        asked = self.seconds()
+        began = self.seconds()
         ruling = await self.guard.rule(resolved, screen, call)
+        asked = began + ruling.review_ms / 1000
         if ruling.refusal:
-            return ActionResult(ActionOutcome.FAILED, ruling.refusal, idle_ms=self._since(asked))
+            return ActionResult(
+                ActionOutcome.FAILED,
+                ruling.refusal,
+                idle_ms=self._since(asked),
+                review_ms=ruling.review_ms,
+                waited=ruling.waited,
+            )
         if ruling.secret is not None and isinstance(resolved.action, args.TypeText):
             resolved = replace(resolved, action=replace(resolved.action, text=ruling.secret))
         if ruling.instead is not None and isinstance(resolved.action, args.TypeText):
@@ -107,7 +116,7 @@ class Executor:
                 act = dataclasses.replace(act, text=f"{act.text} {APPROVED}")
         else:
             self.guard.undone()
-        return act
+        return dataclasses.replace(act, review_ms=ruling.review_ms, waited=ruling.waited)
 
     async def proceed(
         self,

@@ -5,6 +5,7 @@ done at most once per approval; an action the operator refused is not asked abou
 turn; silence is a no; a secret is asked for as a secret.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,11 +13,15 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.knowledge.app_names import known_name
+from agent.loop.acting.act_reviews import ActReviews
 from agent.loop.acting.acts import acts_of, stored_acts
+from agent.loop.observe import Seconds
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext
+from agent.loop.verification.goals import asks_only_for_an_answer
 from agent.protocol import AllowanceUsed, ToolCallRequested
-from agent.records import Autonomy, Element, Observation, Subject
+from agent.records import Autonomy, Element, Observation, RequirementKind, Subject
+from agent.records.requirements import wanted
 from agent.safety.allowances.covering import Covered, covering
 from agent.safety.allowances.wording import why_asked
 from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
@@ -32,6 +37,9 @@ from agent.safety.egress.judging import judge_egress
 from agent.safety.granting import Grants
 from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_field
+from agent.safety.reviewer.card import reviewed_verdict, screen_sha256
+from agent.safety.reviewer.unread import ask_about_unread
+from agent.safety.reviewer.view_only import is_view_only
 from agent.safety.scope import out_of_scope
 from agent.safety.typed_text import TypedText
 from agent.text import one_line
@@ -47,6 +55,10 @@ from agent.tools.arguments import (
 from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.tools.planned_action import PhoneTool
 
+_LOOKING = {
+    *(RequirementKind.TELL, RequirementKind.OPEN),
+    *(RequirementKind.KEEP, RequirementKind.CONDITION),
+}
 _KEYPAD_TRIES = 2  # How often the operator is asked for what fits a keypad.
 
 
@@ -58,6 +70,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     approved: bool = False  # The operator was asked about the act and said yes.
     secret: str | None = None  # What the operator gave to be typed for a placeholder.
     instead: str | None = None  # What the operator wants typed instead of the model's text.
+    review_ms: int = 0  # How long the reviewer was waited for.
 
 
 def judge(
@@ -93,12 +106,19 @@ class Guard:
 
     context: TaskContext
     secrets: Secrets = field(default_factory=Secrets)
+    seconds: Seconds = time.monotonic
+    reviews: ActReviews = field(init=False)
+    _bound_to: str = ""
+    """The digest of the screen that a reviewer asked about; empty: it did not ask."""
     _denied: set[str] = field(default_factory=set)
     _grants: Grants | None = None
     _flow: Flow | None = None
     _judged: tuple[ResolvedAction, Observation, Verdict] | None = None
     """The newest judgement: an action is weighed when it is stored and when it is ruled on."""
     _typed: TypedText | None = None
+
+    def __post_init__(self) -> None:
+        self.reviews = ActReviews(self.context, self.seconds)
 
     def weigh(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
         """Judge an action by all that is known without asking anybody."""
@@ -129,6 +149,8 @@ class Guard:
             kinds = self._typed_before().completes_by(acts_of(resolved))
             if kinds and verdict.decision is not Decision.BLOCK:
                 verdict = judge_completed(kinds)
+            if not self.reviews.is_on and self._only_looks:
+                verdict = ask_about_unread(verdict, acts_of(resolved), screen, session.serial)
             self._judged = resolved, screen, self._named(verdict)
         return self._judged[2]
 
@@ -150,7 +172,19 @@ class Guard:
     def bound(self, resolved: ResolvedAction, screen: Observation) -> tuple[str, str]:
         """Return the effect's digest and control, to which an approval is bound; empty: nothing."""
         effect = self._judge(resolved, screen).effect
-        return ("", "") if effect is None else (effect.digest, effect.control)
+        if effect is not None:
+            return effect.digest, effect.control
+        return (screen_sha256(screen), "") if self._bound_to else ("", "")
+
+    @property
+    def _only_looks(self) -> bool:
+        """Whether nothing that the operator said asks for more than an answer."""
+        read = wanted(self.context.session.requirements)
+        if read:
+            kinds = {one.kind for one in read}
+            return RequirementKind.TELL in kinds and kinds <= _LOOKING
+        said = self.context.operator_texts
+        return bool(said) and all(map(asks_only_for_an_answer, said))
 
     @property
     def _operator_text(self) -> str:
@@ -173,8 +207,57 @@ class Guard:
     async def rule(
         self, resolved: ResolvedAction, screen: Observation, call: ToolCallRequested
     ) -> Ruling:
-        """Decide, asking the operator when the policy says so."""
+        """Decide, asking the reviewer and the operator when the policy says so."""
+        began = self.seconds()
+        verdict = await self.reviewed(resolved, screen, call)
+        review_ms = round((self.seconds() - began) * 1000)
+        ruling = await self._rule(verdict, resolved, screen, call)
+        return replace(ruling, review_ms=review_ms)
+
+    def prepare(self, resolved: ResolvedAction, screen: Observation) -> None:
+        """Begin to ask the reviewer about an action that is about to be ruled on."""
+        if self._needs_review(self.weigh(resolved, screen), resolved, screen):
+            self.reviews.begin(resolved, screen)
+
+    async def reviewed(
+        self, resolved: ResolvedAction, screen: Observation, call: ToolCallRequested
+    ) -> Verdict:
+        """Judge an action by rules, then by whoever reviews; a review only makes it stricter."""
         verdict = self.weigh(resolved, screen)
+        self._bound_to = ""
+        if not self._needs_review(verdict, resolved, screen):
+            self.reviews.drop()
+            return verdict
+        review = await self.reviews.review(resolved, screen, call)
+        stricter = reviewed_verdict(
+            verdict, review, acts_of(resolved), screen, self.context.session.serial
+        )
+        if stricter.decision is Decision.ASK:
+            self._bound_to = screen_sha256(screen)
+        return self._named(stricter)
+
+    def _needs_review(
+        self, verdict: Verdict, resolved: ResolvedAction, screen: Observation
+    ) -> bool:
+        """Return whether the rules alone do not settle an action.
+
+        What they ask about or refuse is settled, and so is the rest of what was approved.
+        """
+        settled = verdict.decision is not Decision.ALLOW or verdict.effect is not None
+        if settled or not self.reviews.is_on:
+            return False
+        if wants_secret(resolved) or wants_keypad_secret(resolved):
+            return False
+        return not is_view_only(acts_of(resolved), screen)
+
+    async def _rule(
+        self,
+        verdict: Verdict,
+        resolved: ResolvedAction,
+        screen: Observation,
+        call: ToolCallRequested,
+    ) -> Ruling:
+        """Decide by a verdict, asking the operator when it says so."""
         if wants_keypad_secret(resolved) and verdict.decision is not Decision.BLOCK:
             # Giving the secret approves it; any other effect is approved first.
             if verdict.decision is Decision.ALLOW or verdict.risk in {Risk.NONE, Risk.SECRET}:
@@ -269,6 +352,7 @@ class Guard:
     def _allow_rest(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:
         """Allow the rest of what was approved: a code, the phone's own confirmation."""
         if verdict.effect is not None:
+            self.reviews.so_far.approve(verdict.effect)
             self.flow.approve(verdict.effect, screen, resolved.element)
 
     def done(self, resolved: ResolvedAction, screen: Observation) -> None:
@@ -277,6 +361,8 @@ class Guard:
         for act in acts:
             self._typed_before().add(act)
         self.flow.did(acts[0], screen)
+        if self.reviews.is_on:
+            self.reviews.so_far.did(acts, screen)
 
     def undone(self) -> None:
         """Note that the action just allowed was not done, so nothing follows from it."""

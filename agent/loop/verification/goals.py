@@ -33,6 +33,7 @@ _LOOKS = frozenset(
         "compare identify determine open launch go navigate verify"
     )
 )
+_OPENS = frozenset(_words("open launch go navigate"))
 _CHANGES = frozenset(
     _words(
         "turn switch toggle enable disable activate deactivate set put write create make add jot "
@@ -83,6 +84,12 @@ def asks_only_to_look(goal: str) -> bool:
             return False
     asks = leads[0][0] in _LOOKS | _QUESTIONS
     return asks or goal.rstrip().endswith(("?", "？", "؟"))
+
+
+def asks_only_for_an_answer(goal: str) -> bool:
+    """Return whether a goal only asks to look, and not just to open something."""
+    leads = [lead for lead in map(_read, _clauses(goal)) if lead]
+    return asks_only_to_look(goal) and any(lead[0] not in _OPENS for lead in leads)
 
 
 def asks_to_tell(goal: str) -> bool:

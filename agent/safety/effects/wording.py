@@ -19,6 +19,7 @@ _SOURCES = {
     Source.SCREEN: "on the screen",
     Source.TYPED: "typed or chosen by this session",
     Source.MODEL: "only the model says so",
+    Source.REVIEWER: "only the reviewer says so",
 }
 _NOT_SHOWN = "not readable on the screen"
 
@@ -31,6 +32,10 @@ def approval_question(effect: Effect, what: str, reason: str) -> str:
         reason: why it is asked, a clause.
     """
     # The headline says already what the control may do; what an allowance adds stands after it.
+    word = f"the reviewer says: {effect.reviewer}"
+    if effect.reviewer and reason.startswith(word):
+        # It has a line of its own.
+        reason = reason.removeprefix(word).removeprefix("; ")
     own, _, more = reason.partition("; ")
     restates = bool(effect.control) and own.startswith(f'"{effect.control[:40]}') and " may " in own
     said = more if restates else reason
@@ -114,6 +119,8 @@ def facts(effect: Effect) -> list[str]:
     )
     if where:
         lines.append(f"Where: {where}")
+    if effect.reviewer:
+        lines.append(f"The reviewer says: {effect.reviewer}")
     if effect.beside_goal:
         lines.append(f"Check: {effect.beside_goal}")
     if effect.undo:

@@ -10,6 +10,7 @@ from agent.core import Peers
 from agent.devices.protocols import Fleet
 from agent.loop.task_context import ServiceOp, SessionTask
 from agent.models.model import Model
+from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.protocol import Reply
 from agent.records import Session
@@ -58,6 +59,8 @@ class Services:
     """Make the model of a session; raises SwitchboardError when it cannot be had."""
     verifiers: Callable[[Model, Session], Verifying]
     """Say who looks whether a claim of success is true, of a model."""
+    reviewers: Callable[[Model, Session], Reviewing]
+    """Say who reads the acts of a model before they are done."""
     task: Callable[[], SessionTask]
     """Make what a session does in a regular turn."""
     plan: Callable[[Delegation], SessionTask] | None

@@ -18,6 +18,7 @@ from agent.knowledge.library import DIRECTORY, Library, load
 from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
 from agent.models.model import Model
+from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.safety.app_rules import AppRule
 from agent.safety.approval import OPTIONS
@@ -52,6 +53,7 @@ class TurnContext:
         device: Device | None,
         model: Model,
         verifying: Verifying,
+        reviewing: Reviewing,
         history: Sequence[protocol.Event],
         asks_goal: bool,
         limits: Limits,
@@ -64,6 +66,7 @@ class TurnContext:
         self._device = device
         self._model = model
         self._verifying = verifying
+        self._reviewing = reviewing
         self._history = history
         self._exchanges: tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...] = ()
         self._asks_goal = asks_goal
@@ -180,6 +183,10 @@ class TurnContext:
     @property
     def verifying(self) -> Verifying:
         return self._verifying
+
+    @property
+    def reviewing(self) -> Reviewing:
+        return self._reviewing
 
     def now_ms(self) -> int:
         return self._parts.clock_ms()

@@ -19,6 +19,7 @@ from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Limits, SessionTask, TaskKind
 from agent.models.model import Model
 from agent.models.one_call import OneCall
+from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.models.windows import context_window
 from agent.records import SessionState
@@ -263,7 +264,7 @@ class Turns:
         task = self._task(live, turn)
         context: TurnContext | None = None
         model: Model | None = None
-        verifying = Verifying()
+        verifying, reviewing = Verifying(), Reviewing()
         try:
             try:
                 history = await self._parts.registry.events(live.session_id)
@@ -278,10 +279,14 @@ class Turns:
                         if decided is not None or live.record.one_act
                         else self._parts.verifiers(model, live.record)
                     )
+                    if decided is None and not live.record.one_act:
+                        reviewing = self._parts.reviewers(model, live.record)
                 seen = seen_by(turn.kind, visible(history))
                 if device is not None:
                     await self._targets.place(live, device)
-                context = self._context(live, turn, device, model, verifying, seen, staging)
+                context = self._context(
+                    live, turn, device, model, verifying, reviewing, seen, staging
+                )
                 ending = await _outcome(task, context, turn)
                 if ending.completed and device is not None:
                     await self._targets.arrange(live)
@@ -301,7 +306,8 @@ class Turns:
             if context is not None and turn.aborting is not None:
                 await task.abort(context)
             asked = verifying.model if not verifying.is_same else None
-            for used in (model, asked):
+            reader = reviewing.model if not reviewing.is_same else None
+            for used in (model, asked, reader):
                 if used is not None:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(_CLOSE_MODEL_S):
@@ -359,6 +365,7 @@ class Turns:
         device: Device | None,
         model: Model,
         verifying: Verifying,
+        reviewing: Reviewing,
         history: Sequence[protocol.Event],
         staging: Staging,
     ) -> TurnContext:
@@ -376,6 +383,7 @@ class Turns:
             device=device,
             model=model,
             verifying=verifying,
+            reviewing=reviewing,
             history=history,
             asks_goal=staging.asks_goal,
             limits=limits,

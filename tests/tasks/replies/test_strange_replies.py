@@ -22,7 +22,7 @@ async def played(*replies: Reply) -> tuple[PaperPhone, MemoryContext, list[dict[
     phone = PaperPhone(lambda: [field("Note", 0.3), button("Lamp", 0.5)])
     async with openai_server(lambda _request: left.pop(0)) as server:
         model = OpenAIModel("m", base_url=server.base_url, api_key="k")
-        context = MemoryContext(model, phone, goal="look at the lamp")
+        context = MemoryContext(model, phone, goal="open the lamp")
         end = await task().run(context)
         await model.close()
     assert (end.completed, end.message) == (True, "Done.")

@@ -1,0 +1,64 @@
+"""What is asked about where nobody reads acts and the goal only asks to look: controls that commit.
+
+By structure, whatever they are called: a switch, a page's last control, a long press, a drag, a
+swipe over something that does not scroll. Pure. Invariant: it never allows what rules ask about.
+"""
+
+from collections.abc import Sequence
+
+from agent.records import EffectVerb, Element, Observation
+from agent.safety.capabilities import Decision
+from agent.safety.effects.acts import Act, ActKind
+from agent.safety.effects.context import Context
+from agent.safety.effects.finding import Finding
+from agent.safety.effects.page import Page, page_of
+from agent.safety.effects.statement import state
+from agent.safety.effects.structure.ending import ends, is_next_step
+from agent.safety.effects.verbs import RULES
+from agent.safety.effects.verdict import Verdict
+
+_SIDEWAYS = frozenset({"left", "right"})
+
+
+def ask_about_unread(
+    verdict: Verdict, acts: Sequence[Act], screen: Observation, phone: str
+) -> Verdict:
+    """Return a verdict of the rules, stricter for a goal that only asks to look."""
+    if verdict.decision is not Decision.ALLOW or verdict.effect is not None:
+        return verdict
+    page = page_of(screen)
+    act = next((act for act in acts if _may_commit(act, page)), None)
+    if act is None:
+        return verdict
+    said = "the goal only asks to look, and this may change something"
+    finding = Finding(EffectVerb.UNKNOWN, said, element=act.element)
+    rule = RULES[finding.verb]
+    return Verdict(
+        decision=Decision.ASK,
+        risk=rule.risk,
+        reason=said,
+        capability=rule.capability,
+        effect=state(finding, act, page, Context(screen=screen, phone=phone)),
+    )
+
+
+def _may_commit(act: Act, page: Page) -> bool:
+    element = act.element
+    match act.kind:
+        case ActKind.LONG_PRESS | ActKind.DRAG:
+            return True
+        case ActKind.SWIPE:
+            return element is not None and not element.scrollable and act.direction in _SIDEWAYS
+        case ActKind.PRESS if element is not None:
+            return element.kind == "switch" or (
+                ends(element, page) and not _pages_on(element, page)
+            )
+        case _:
+            return False
+
+
+def _pages_on(element: Element, page: Page) -> bool:
+    """Return whether a page asks for nothing and its control only goes on, or closes a notice."""
+    asks = page.filled or any(e.checkable for e in page.elements)
+    alone = page.is_dialog and len([e for e in page.pressables if not page.is_toolbar(e)]) == 1
+    return not asks and (alone or (is_next_step(element) and not page.is_dialog))
