@@ -156,13 +156,14 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/models/": (
         "agent.bounded_http",
         "agent.child_process",
+        "agent.config",
         "agent.errors",
         "agent.extras",
+        "agent.language",
         "agent.models",
         "agent.records",
-        "agent.text",
-        "agent.config",
         "agent.settings",
+        "agent.text",
     ),
 }
 KNOW_NO_DATABASE = ("agent/store/changes/", "agent/store/queries/", "agent/store/dispatch/")

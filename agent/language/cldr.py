@@ -93,6 +93,10 @@ class Names:
         for entry in self._by_first.values():
             entry.sort(key=lambda one: len(one[0].plain), reverse=True)
 
+    def begins_in(self, text: Folded) -> bool:
+        """Return whether a name may stand in a text: it has the first piece of one."""
+        return not self._by_first.keys().isdisjoint(text.plain)
+
     def at(self, text: Folded, place: int) -> NameMatch | None:
         """Return the longest name that stands at a place."""
         if place >= len(text.plain):
@@ -106,7 +110,7 @@ class Names:
 
 def _key(fold: Callable[[str], str], texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
-        key = fold(text)
+        key = text.lower() if text.isascii() else fold(text)
         yield key.lstrip("0") or "0" if key.isdecimal() else key
 
 

@@ -12,7 +12,7 @@ for the order in a locale. Thailand counts years from 543 before Christ.
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from agent.language.cldr import (
@@ -142,7 +142,7 @@ def dates_in(text: str, today: date | None = None, locale: str = "") -> tuple[Da
     for one in (*reader.relative(today), *reader.weekdays_alone()):
         if not any(start < one.end and one.start < end for start, end in taken):
             found.append(one)
-    return tuple(sorted(found, key=lambda one: one.start))
+    return tuple(sorted(found, key=lambda one: one.start)) if found else ()
 
 
 class _Symbol(NamedTuple):
@@ -163,10 +163,17 @@ class _Reader:
         self._language = language
         self._pieces = pieces(text)
         self._folded = fold_pieces(self._pieces)
-        self._symbols = list(self._symbols_of())
+        self._has_month = months().begins_in(self._folded)
+        self._has_weekday = weekdays().begins_in(self._folded)
+
+    @cached_property
+    def _symbols(self) -> list[_Symbol]:
+        return list(self._symbols_of())
 
     def named(self) -> Iterator[DateText]:
         """Find dates whose month is a name, with the day, year and weekday around it."""
+        if not self._has_month:
+            return
         for match in _NAMED.finditer("".join(symbol.kind for symbol in self._symbols)):
             parts = {
                 name[0]: match.end(name) - 1 for name, said in match.groupdict().items() if said
@@ -203,7 +210,7 @@ class _Reader:
 
     def weekdays_alone(self) -> Iterator[DateText]:
         """Find full names of weekdays."""
-        for at, symbol in enumerate(self._symbols):
+        for at, symbol in enumerate(self._symbols if self._has_weekday else ()):
             values = dict.fromkeys(name.value for name in symbol.weekdays if not name.is_short)
             if values:
                 days = tuple(Day(weekday=value) for value in values)
@@ -211,9 +218,11 @@ class _Reader:
 
     def relative(self, today: date | None) -> Iterator[DateText]:
         """Find words for days near today."""
-        for at in range(len(self._pieces) if today is not None else 0):
+        if today is None or not relative_days().begins_in(self._folded):
+            return
+        for at in range(len(self._pieces)):
             found = relative_days().at(self._folded, at)
-            if found is not None and today is not None:
+            if found is not None:
                 days = (today + timedelta(days=name.value) for name in found.names)
                 readings = tuple(Day(when.year, when.month, when.day) for when in days)
                 last = self._pieces[at + found.span - 1]
@@ -281,7 +290,7 @@ class _Reader:
         )
 
     def _weekday_beside(self, start: int, end: int) -> _Symbol | None:
-        for symbol in self._symbols:
+        for symbol in self._symbols if self._has_weekday else ():
             if symbol.weekdays:
                 before = self._text[self._pieces[symbol.last].end : start]
                 after = self._text[end : self._pieces[symbol.first].start]

@@ -36,6 +36,8 @@ _ACCENTS = range(200, 241)
 vowels, tones, or make another letter of one, as in Thai, Hindi and Japanese."""
 _POINTS = range(10, 36)
 """Those of the vowel points of Hebrew and Arabic, which are left out as a rule."""
+_NUKTA = 7
+"""That of the dot of Indian letters, which is as often left out."""
 _MAX_CHARS = 4000
 _MOST_ROUNDS = 5
 _MOST_KEPT = 20_000
@@ -68,10 +70,16 @@ class _Visible(CharTable):
         return "" if nothing else char
 
 
+class _Hidden(CharTable):
+    def becomes(self, char: str) -> str:
+        return "" if _VISIBLE[ord(char)] else char
+
+
 class _Unmarked(CharTable):
     def becomes(self, char: str) -> str:
         place = unicodedata.combining(char)
-        return "" if place in _ACCENTS or place in _POINTS else char
+        is_accent = place in _ACCENTS or place in _POINTS or place == _NUKTA
+        return "" if is_accent else char
 
 
 class _Shapes(CharTable):
@@ -81,12 +89,18 @@ class _Shapes(CharTable):
         return "" if hidden else char
 
 
-_DIGITS, _VISIBLE, _UNMARKED, _SHAPES = _Digits(), _Visible(), _Unmarked(), _Shapes()
+_DIGITS, _VISIBLE, _HIDDEN = _Digits(), _Visible(), _Hidden()
+_UNMARKED, _SHAPES = _Unmarked(), _Shapes()
 
 
 def as_drawn(text: str) -> str:
     """Return a text in the order in which a phone draws it when it has a right-to-left override."""
     return text if "\u202e" not in text else OVERRIDE.sub(lambda m: m[1][::-1], text)
+
+
+def hidden(text: str) -> str:
+    """Return what draws nothing in a text: for telling apart texts that are folded alike."""
+    return "" if text.isascii() else text.translate(_HIDDEN)
 
 
 def plain_digits(text: str) -> str:

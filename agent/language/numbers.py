@@ -82,6 +82,7 @@ def parse_number(text: str) -> Number | None:
     return whole[0] if whole else None
 
 
+@lru_cache(maxsize=4096)
 def numbers_in(text: str) -> tuple[Number, ...]:
     """Return the numbers of a text in order, of its first 20,000 characters.
 

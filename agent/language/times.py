@@ -23,6 +23,7 @@ from agent.language.cldr import (
 from agent.language.fold import plain_digits
 from agent.language.tokens import Token, pieces
 
+_DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?")
 _CLOSE = frozenset({"", " ", "\u00a0", "\u202f"})
 _MOST_CHARS = 20_000
@@ -60,9 +61,9 @@ def may_equal(one: Time, other: Time) -> bool:
 def times_in(text: str) -> tuple[Time, ...]:
     """Return the times of day of a text in order, of its first 20,000 characters."""
     plain = plain_digits(text[:_MOST_CHARS])
-    found = pieces(plain)
-    if not any(piece.text[0].isdecimal() for piece in found):
+    if not _DIGIT.search(plain):
         return ()
+    found = pieces(plain)
     folded = fold_pieces(found)
     times: list[Time] = []
     at = 0

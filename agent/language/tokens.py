@@ -26,7 +26,7 @@ Hangul is written with blanks."""
 _IN_NUMBERS = ".,:'\u2019\u066b\u066c"
 """Join digits of one number, version or time."""
 _ASCII = re.compile(r"[A-Za-z0-9]+(?:(?<=[0-9])[.,:'](?=[0-9])[A-Za-z0-9]+)*")
-_PARTS = re.compile(r"\d+|\D+")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _MARKS_END = 0x1F000
 
 
@@ -73,6 +73,11 @@ def pieces(text: str) -> tuple[Token, ...]:
     return tuple(found)
 
 
+def is_unspaced(text: str) -> bool:
+    """Return whether a text begins with a letter of a script that is written without blanks."""
+    return bool(_UNSPACED.match(text))
+
+
 def has_phrase(haystack: Sequence[str], phrase: Sequence[str]) -> bool:
     """Return whether the words of a phrase stand side by side, in order."""
     span = len(phrase)
@@ -92,7 +97,7 @@ def _pattern() -> re.Pattern[str]:
     digit = r"(?<=\d)"
     run = rf"(?:{letter}|\d)+"
     joined = rf"{run}(?:{digit}[{_IN_NUMBERS}](?=\d){run})*"
-    return re.compile(rf"{joined}|(?!\d)[{UNSPACED}]{marks}")
+    return re.compile(rf"{joined}|(?=[^\W\d_])[{UNSPACED}]{marks}")
 
 
 def _marks() -> str:

@@ -5,12 +5,13 @@ words: they are those of the skeleton (`agent.language.fold`).
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from agent.language.currencies import AFTER, CURRENCY, NUMBER
 from agent.language.fold import skeleton
+from agent.language.tokens import is_unspaced, split_words, tokens
 
-_WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _FEW_WORDS = 5
 _MAX_PRICE_CHARS = 60
@@ -23,10 +24,15 @@ _PRICE = re.compile(
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """Return the words of a text in order, folded by `skeleton`; spaced letters are one word."""
-    found = _WORD.findall(skeleton(text))
-    if len([word for word in found if len(word) == 1]) < 3:
-        return tuple(found)
+    """Return the words of a text in order, folded by `skeleton`.
+
+    Spaced letters are one word, and so are the letters of a script without blanks that stand
+    together: `agent.safety.effects.lexicon` looks inside of those.
+    """
+    flat = skeleton(text)
+    found = split_words(flat) if flat.isascii() else tuple(_runs(flat))
+    if sum(len(word) == 1 for word in found) < 3:
+        return found
     return tuple(_joined(found))
 
 
@@ -55,7 +61,20 @@ def is_price(text: str) -> bool:
     return whole is not None or all(map(_PRICE.fullmatch, text.split(" | ")))
 
 
-def _joined(found: list[str]) -> list[str]:
+def _runs(text: str) -> Iterator[str]:
+    start = end = 0
+    for token in tokens(text):
+        if end and (token.start != end or not is_unspaced(token.text)):
+            yield text[start:end]
+            start = end = token.start
+        elif not end:
+            start = token.start
+        end = token.end
+    if end:
+        yield text[start:end]
+
+
+def _joined(found: tuple[str, ...]) -> list[str]:
     """Join runs of three or more single letters: "P a y" is read as a word."""
     joined: list[str] = []
     run = ""

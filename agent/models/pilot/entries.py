@@ -5,6 +5,7 @@ Pure. Invariant: of two that fit alike none is taken without the operator's word
 
 import re
 
+from agent.language.tokens import split_words
 from agent.models.pilot.match import EXACT, GOOD, fold, has_words, score, similar
 from agent.models.pilot.moves import Call, GiveUp, IntentProgress, ask
 from agent.models.pilot.reading import Item, View
@@ -78,7 +79,7 @@ def _chosen(answer: str, found: list[Item], name: str) -> Item | GiveUp:
     if said in _NONE:
         return GiveUp(f"the operator wants none of the entries that fit “{name}”")
     number = re.match(r"(?:the )?(\d+)\b", said)
-    words = set(re.findall(r"\w+", said))
+    words = set(split_words(said))
     place = int(number[1]) if number else next((_ORDINALS[w] for w in words & set(_ORDINALS)), 0)
     labels = {answer.strip(), re.sub(r"^\d+\.\s*", "", answer).strip()}
     exact = [item for item in found if item.label[:_OPTION_CHARS] in labels]

@@ -5,9 +5,11 @@ common) to 100 (the same name).
 """
 
 import re
-import unicodedata
 from difflib import SequenceMatcher
 from functools import lru_cache
+
+from agent.language.fold import unaccented
+from agent.language.tokens import has_phrase, split_words
 
 EXACT = 100
 GOOD = 60
@@ -38,20 +40,18 @@ _FILLERS = frozenset(
     | {"app", "please", "option", "setting", "mode", "use"}
 )
 _MAX_COMPARED = 200
-_WORD = re.compile(r"[^\W_]+")
+_APOSTROPHES = re.compile("['’`]")
 
 
 def fold(text: str) -> str:
-    """Fold case, marks and compatibility forms, and join what a hyphen or apostrophe parts."""
-    flat = unicodedata.normalize("NFKD", text).casefold()
-    flat = "".join(c for c in flat if not unicodedata.combining(c))
-    return re.sub(r"['’`]", "", flat)
+    """Fold case and accents, and join what an apostrophe parts: people leave it out."""
+    return _APOSTROPHES.sub("", unaccented(text))
 
 
 @lru_cache(maxsize=4096)
 def tokens(text: str) -> tuple[str, ...]:
     """Return the words of a text, one way of saying a thing put for the others."""
-    flat = " ".join(_stem(word) for word in _WORD.findall(fold(text)))
+    flat = " ".join(_stem(word) for word in split_words(fold(text)))
     for first, *others in _SAME_STEMS:
         for other in others:
             flat = re.sub(rf"(?<!\S){re.escape(other)}(?!\S)", first, flat)
@@ -76,9 +76,9 @@ def score(name: str, label: str) -> int:
         return 0
     if tokens(name) == tokens(title) or wanted == shown:
         return EXACT
-    if _holds(shown, wanted):
+    if has_phrase(shown, wanted):
         return max(90 - 3 * (len(shown) - len(wanted)), GOOD + 5)
-    if shown and _holds(wanted, shown) and max(map(len, shown)) >= 4:
+    if shown and has_phrase(wanted, shown) and max(map(len, shown)) >= 4:
         return max(GOOD - 5 * (len(wanted) - len(shown)), WEAK)
     if set(wanted) <= set(shown):
         return GOOD
@@ -114,11 +114,6 @@ def likeness(name: str, other: str) -> float:
 
 def _plain(text: str) -> str:
     return " ".join(fold(text).replace('"', "").split())
-
-
-def _holds(outer: tuple[str, ...], inner: tuple[str, ...]) -> bool:
-    span = len(inner)
-    return any(outer[at : at + span] == inner for at in range(len(outer) - span + 1))
 
 
 def _stem(word: str) -> str:

@@ -7,11 +7,11 @@ that repeats; an amount that can be read in two ways is taken as the greater.
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from agent.language.fold import folded, hidden
 from agent.records import Allowance, Effect, EffectVerb, Source, Stated
 from agent.safety.effects.amounts import is_number, is_rate, is_whole, value_of
 from agent.safety.redacting.redaction import TAKEN_OUT
@@ -95,8 +95,10 @@ def _is_read(fact: Stated | None) -> bool:
 
 def _name(text: str) -> str:
     """Return a name in the form in which two are compared: letters that look alike stay apart."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return _NOT_OF_A_NUMBER.sub("", folded) if _NUMBER.fullmatch(folded) else folded
+    name = folded(text)
+    name = _NOT_OF_A_NUMBER.sub("", name) if _NUMBER.fullmatch(name) else name
+    # A contact may be named as another is but for what nobody sees.
+    return name + hidden(text)
 
 
 def _unit(code: str) -> str:

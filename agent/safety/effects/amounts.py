@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from agent.language.currencies import AFTER, CURRENCY, NUMBER
+from agent.language.numbers import all_numbers_in
 
 _LETTERS = r"[A-Za-z\u00c0-\u024f\u0400-\u04ff]+\d*"
 _MULTIPLE = (
@@ -103,15 +104,6 @@ def currency(text: str) -> str:
 
 
 def value_of(text: str) -> float:
-    """Return the number of an amount; 0 when it has none. A last part of three digits is no cents.
-
-    Raises nothing: whatever a screen shows has some value.
-    """
-    digits = re.sub(r"[^\d.,]", "", text).strip(".,")
-    last = max(digits.rfind("."), digits.rfind(","))
-    if last >= 0 and len(digits) - last - 1 != 3:
-        whole, cents = digits[:last], digits[last + 1 :]
-        digits = re.sub(r"\D", "", whole) + "." + re.sub(r"\D", "", cents)
-    else:
-        digits = re.sub(r"\D", "", digits)
-    return float(digits) if digits.strip(".") else 0.0
+    """Return the number of an amount, the greater of two that it may say; 0 when it has none."""
+    found = all_numbers_in(text)
+    return float(max(map(abs, found[0].readings))) if found else 0.0

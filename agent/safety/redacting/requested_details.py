@@ -7,11 +7,12 @@ words.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum, auto
+
+from agent.language.fold import unaccented
 
 
 class Detail(Enum):
@@ -21,17 +22,11 @@ class Detail(Enum):
     EMAIL = auto()
 
 
-def _plain(text: str) -> str:
-    """Return a text without case and accents, however its letters are composed."""
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in letters if not unicodedata.combining(char))
-
-
 _START = r"(?<![^\W_])"
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    return re.compile(_START + _plain(words))
+    return re.compile(_START + unaccented(words))
 
 
 _WORDS = {
@@ -57,7 +52,7 @@ lexicon of effects has."""
 
 def requested_in(words: str) -> frozenset[Detail]:
     """Return which details a goal, a hint or an answer of the operator speaks of."""
-    plain = _plain(words)
+    plain = unaccented(words)
     return frozenset(detail for detail, said in _WORDS.items() if said.search(plain))
 
 

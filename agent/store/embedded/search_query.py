@@ -5,12 +5,12 @@ The index is `agent.store.embedded.search_index`, the operator's syntax
 without spaces are found by any part.
 """
 
-from agent.store.queries.search_words import MARK_END, MARK_START, SEPARATOR, UNSPACED, terms_of
+from agent.store.queries.search_words import LETTER_ALONE, MARK_END, MARK_START, SEPARATOR, terms_of
 
 
 def parted(text: str) -> str:
     """Separate the letters of scripts without spaces, so that each is a word to SQLite."""
-    return UNSPACED.sub(rf"\1{SEPARATOR}", text.replace(MARK_START, "").replace(MARK_END, ""))
+    return LETTER_ALONE.sub(rf"\1{SEPARATOR}", text.replace(MARK_START, "").replace(MARK_END, ""))
 
 
 def compiled(query: str) -> str:

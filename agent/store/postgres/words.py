@@ -12,17 +12,17 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from agent.store.queries.search_words import (
+    LETTER_ALONE,
     MARK_END,
     MARK_START,
     SNIPPET_MARKS,
-    UNSPACED,
     Snippet,
     Term,
     snippet_of,
     terms_of,
 )
 
-_TOKEN = re.compile(rf"{UNSPACED.pattern}|(?:(?!{UNSPACED.pattern})[^\W_])+")
+_TOKEN = re.compile(rf"{LETTER_ALONE.pattern}|(?:(?!{LETTER_ALONE.pattern})[^\W_])+")
 _LONGEST_CHARS = 200  # Of a word; PostgreSQL takes 2,046 bytes.
 _LAST_PLACE = 16_383
 _SNIPPET_WORDS = 16

@@ -12,6 +12,7 @@ import msgspec
 
 from agent import protocol
 from agent.errors import UsageError
+from agent.language.tokens import UNSPACED
 from agent.protocol.session_filter import foldable
 
 LONGEST_TEXT_CHARS = 20_000
@@ -20,11 +21,8 @@ MOST_TERMS = 32
 
 SEPARATOR = "\u200b"
 """Parts the letters of a script without spaces; `agent.text.clean` lets none into stored text."""
-# Thai to Khmer, kana, Han, Hangul syllables apart (they are written with spaces), Han extensions.
-UNSPACED = re.compile(
-    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uf900-\ufaff\U00020000-\U0003ffff])"
-)
+LETTER_ALONE = re.compile(f"([{UNSPACED}])")
+"""A letter of a script without spaces, which is a word to the indexes."""
 MARK_START, MARK_END = "\ue000", "\ue001"
 SNIPPET_MARKS = (MARK_START, MARK_END, "…")
 """What stands around a match and at the ends of a snippet, for SQLite's `snippet`."""
