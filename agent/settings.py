@@ -37,6 +37,14 @@ class Wire(StrEnum):
     MESSAGES = "messages"  # Anthropic's messages.
 
 
+class ConstrainedCalls(StrEnum):
+    """Whether an endpoint is made to write calls by a schema."""
+
+    AUTO = "auto"
+    ON = "on"
+    OFF = "off"
+
+
 class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of every section of the settings file."""
 
@@ -132,6 +140,13 @@ class ModelSettings(_Section, frozen=True, kw_only=True):
         Literal["", "none", "minimal", "low", "medium", "high", "xhigh"],
         Meta(description="Reasoning effort of the model; empty: its default."),
     ] = ""
+    constrained_calls: Annotated[
+        ConstrainedCalls,
+        Meta(
+            description="Whether the chat protocol makes the model write each call by a JSON "
+            "schema: auto, where the endpoint reads no calls; on, or off."
+        ),
+    ] = ConstrainedCalls.AUTO
     login_issuer: Annotated[
         str,
         Meta(

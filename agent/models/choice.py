@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
+from agent.models.capability_notes import FILE_NAME as NOTES_FILE
+from agent.models.capability_notes import CapabilityNotes
 from agent.models.catalog import PRICE_FILE, catalog, load_prices, own_prices, price_of
 from agent.models.clients import Client, client_class
 from agent.models.endpoint import Endpoint
@@ -130,6 +132,8 @@ def build_client(
         max_output_tokens=settings.model.max_output_tokens,
         effort=effort or "",
         image_detail=ImageDetail(settings.model.image_detail),
+        constrained_calls=settings.model.constrained_calls,
+        notes=notes_of(settings).at(bare(endpoint.base_url), endpoint.model),
     )
 
 
@@ -214,6 +218,11 @@ def key_file(settings: Settings) -> Path:
 def price_file(settings: Settings) -> Path:
     """Return where the operator's own prices are: beside the settings file."""
     return settings.config_file.parent / PRICE_FILE
+
+
+def notes_of(settings: Settings) -> CapabilityNotes:
+    """Return what calls have taught about endpoints: it is kept in the data directory."""
+    return CapabilityNotes(settings.data_dir / NOTES_FILE)
 
 
 def login_file(settings: Settings) -> Path:

@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.models.model import ImageDetail, Model
 from agent.models.wires import WIRES
-from agent.settings import Wire
+from agent.models.wires.capabilities import Notes, no_notes
+from agent.settings import ConstrainedCalls, Wire
 
 if TYPE_CHECKING:
     from agent.models.endpoint import Endpoint
     from agent.models.prices import Price
     from agent.models.wires.calls import Key
+    from agent.models.wires.offers import Offer
 
 
 class Client(Model, Protocol):
     """A model behind an endpoint."""
+
+    async def offer(self) -> Offer:
+        """Return what the endpoint says of the model; nothing where it cannot be asked."""
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""
@@ -41,6 +46,8 @@ class ClientClass(Protocol):
         max_output_tokens: int = 0,
         effort: str = "",
         image_detail: ImageDetail = ImageDetail.AUTO,
+        constrained_calls: ConstrainedCalls = ConstrainedCalls.AUTO,
+        notes: Notes = no_notes,
     ) -> Client: ...
 
 

@@ -104,6 +104,8 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     cache_key: str = ""
     """Names the conversation, so that its calls reach the machine that cached its beginning."""
     image_detail: ImageDetail = ImageDetail.AUTO
+    unread: int = 0
+    """How many answers in a row, up to now, had no call that could be read."""
 
 
 class ModelReply(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,11 +25,14 @@ from agent.models.model import (
 )
 from agent.models.prices import Price, metered
 from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, Calls, Key
+from agent.models.wires.capabilities import Notes, no_notes
 from agent.models.wires.failures import Failures, is_too_long
 from agent.models.wires.features import Feature, refused_feature
 from agent.models.wires.known_dialects import KnownDialects
 from agent.models.wires.listing import named_in
+from agent.models.wires.offers import Offer
 from agent.models.wires.transport import guarded
+from agent.settings import ConstrainedCalls
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -45,7 +48,8 @@ class AnthropicModel(EndpointModel):
 
     Args:
         endpoint: where it is asked; a path that ends in `/v1` may be given with or without it.
-        image_detail: has no counterpart in this API.
+        image_detail, constrained_calls: have no counterpart in this API.
+        notes: keeps what calls teach about the endpoint.
         effort: how much it may spend on an answer; empty says nothing of it.
     """
 
@@ -62,6 +66,8 @@ class AnthropicModel(EndpointModel):
         max_output_tokens: int = 0,
         effort: str = "",
         image_detail: ImageDetail = ImageDetail.AUTO,
+        constrained_calls: ConstrainedCalls = ConstrainedCalls.AUTO,
+        notes: Notes = no_notes,
     ) -> None:
         super().__init__(
             name,
@@ -86,6 +92,7 @@ class AnthropicModel(EndpointModel):
             learnt=LEARNT,
             endpoint=(self._base_url, name, effort),
             secret=lambda: self._secret,
+            notes=notes,
         )
 
     async def complete(
@@ -108,6 +115,10 @@ class AnthropicModel(EndpointModel):
 
         reply = await self._calls.answer(ask, plainer)
         return metered(request, replace(reply, output_limit=limit), self._price)
+
+    async def offer(self) -> Offer:
+        """Return nothing: this API's list of models says no more than their names."""
+        return Offer()
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""

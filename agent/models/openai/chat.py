@@ -8,6 +8,8 @@ import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from agent.models.model import (
     FinishReason,
     ImageDetail,
@@ -20,6 +22,8 @@ from agent.models.model import (
 from agent.models.openai.dialect import Dialect
 from agent.models.wires.bodies import EVENT_STREAM, media_type, read_object
 from agent.models.wires.call_ids import with_accepted_ids
+from agent.models.wires.capabilities import Capability, Notes, Source, no_notes
+from agent.models.wires.constrained import CallForm, call_schema, in_words, read_call
 from agent.models.wires.failures import Failures
 from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.wires.gathering import Gathering
@@ -55,12 +59,16 @@ async def complete_chat(
     name: str,
     vision: bool,
     failures: Failures,
+    notes: Notes = no_notes,
 ) -> ModelReply:
     """Ask once. Raises what the SDK raises, and ModelError for an answer that is none."""
+    # Where calls are told in words, what streams is no speech, but the call.
+    told = bool(request.tools) and dialect.calls is not CallForm.OFFERED
+    messages = in_words(request.messages, request.tools) if told else request.messages
     options: dict[str, Any] = {
         "messages": [
             message_of(message, vision and dialect.pictures, request.image_detail, dialect)
-            for message in with_accepted_ids(request.messages, dialect.call_ids)
+            for message in with_accepted_ids(messages, dialect.call_ids)
         ]
     }
     if dialect.stream_usage:
@@ -72,7 +80,10 @@ async def complete_chat(
         options["prompt_cache_key"] = request.cache_key
     if dialect.effort:
         options["reasoning_effort"] = dialect.effort
-    if request.tools:
+    if told and dialect.calls is CallForm.CONSTRAINED:
+        schema = {"name": "call", "strict": True, "schema": call_schema(request.tools)}
+        options["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif request.tools and not told:
         options["tools"] = [
             {
                 "type": "function",
@@ -99,10 +110,15 @@ async def complete_chat(
     )
     async with stream:
         answer = await read_object(stream.response, failures)
-        gathering = Gathering(failures, on_text)
+        gathering = Gathering(failures, None if told else on_text)
         if answer is not None:
-            return _whole_reply(answer, gathering, failures)
-        return await _gather(stream, gathering, failures)
+            reply = _whole_reply(answer, gathering, failures)
+        else:
+            reply = await _gather(stream, gathering, failures)
+    notes(Capability.STREAMING, answer is None, Source.ANSWER)
+    if told and not reply.tool_calls and (call := read_call(reply.text, request.tools)) is not None:
+        return replace(reply, text="", tool_calls=(call,))
+    return reply
 
 
 def _whole_reply(answer: dict[str, Any], gathering: Gathering, failures: Failures) -> ModelReply:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent.models.wires.call_ids import CallIds
+from agent.models.wires.constrained import CallForm
 from agent.models.wires.failures import is_too_long, limits_answer, said_of
 from agent.models.wires.features import Feature, refused_feature
 from agent.models.wires.known_dialects import KnownDialects
@@ -42,6 +43,8 @@ class Dialect:
     reasoning: bool = True  # Reasoning is asked for and sent back.
     pictures: bool = True  # Pictures are sent, where the request has any.
     call_ids: CallIds = CallIds.USUAL
+    calls: CallForm = CallForm.OFFERED
+    may_constrain: bool = False  # Calls may be told in words, where tools are refused.
 
 
 def plainer(dialect: Dialect, without: Sequence[str]) -> Dialect:
@@ -54,21 +57,24 @@ def plainer(dialect: Dialect, without: Sequence[str]) -> Dialect:
     return replace(dialect, **options)
 
 
-def simpler(dialect: Dialect, error: Any, *, has_pictures: bool = False) -> Dialect | None:
+def simpler(
+    dialect: Dialect, error: Any, *, has_pictures: bool = False, has_tools: bool = False
+) -> Dialect | None:
     """Return the next plainer dialect after a refusal; None when nothing is left to leave out.
 
     Args:
         error: an APIError of the SDK; its `param` names what was refused, if it says so.
         has_pictures: whether the request had pictures.
+        has_tools: whether it had tools.
     """
+    without = _without_feature(dialect, error, has_pictures=has_pictures, has_tools=has_tools)
     if getattr(error, "status_code", 0) not in _REFUSALS:
         # A server that lacks a feature may answer with any status; then its words have to name it.
-        return _without_feature(dialect, error, has_pictures=has_pictures)
+        return without
     if dialect.limit and limits_answer(error):
         return replace(dialect, limit=False)
     if is_too_long(error):
         return None
-    without = _without_feature(dialect, error, has_pictures=has_pictures)
     if without is not None:
         return without
     parameter = error.param if isinstance(error.param, str) else ""
@@ -109,13 +115,26 @@ def simpler(dialect: Dialect, error: Any, *, has_pictures: bool = False) -> Dial
     return None
 
 
-def _without_feature(dialect: Dialect, error: Any, *, has_pictures: bool) -> Dialect | None:
-    match refused_feature(error, has_pictures=dialect.pictures and has_pictures):
+def _without_feature(
+    dialect: Dialect, error: Any, *, has_pictures: bool, has_tools: bool
+) -> Dialect | None:
+    offers = has_tools and dialect.may_constrain and dialect.calls is CallForm.OFFERED
+    feature = refused_feature(
+        error,
+        has_pictures=dialect.pictures and has_pictures,
+        has_tools=offers,
+        has_schema=has_tools and dialect.calls is CallForm.CONSTRAINED,
+    )
+    match feature:
         case Feature.PICTURES:
             return replace(dialect, pictures=False)
         case Feature.CALL_IDS if dialect.call_ids is not CallIds.NINE:
             # Every endpoint that is known takes these, which are Mistral's.
             return replace(dialect, call_ids=CallIds.NINE)
+        case Feature.TOOLS:
+            return replace(dialect, calls=CallForm.CONSTRAINED)
+        case Feature.SCHEMA:
+            return replace(dialect, calls=CallForm.WRITTEN)
         case _:
             return None
 

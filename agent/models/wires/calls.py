@@ -14,6 +14,14 @@ from msgspec.structs import replace
 from agent.errors import ModelError
 from agent.models.model import ModelReply
 from agent.models.windows import learn_window
+from agent.models.wires.capabilities import (
+    Capability,
+    Notes,
+    Source,
+    Value,
+    no_notes,
+    refused_between,
+)
 from agent.models.wires.failures import Failures, is_time_out
 from agent.models.wires.known_dialects import D, KnownDialects
 
@@ -42,6 +50,7 @@ class Calls(Generic[D]):
             take.
         endpoint: the key of this endpoint in `learnt`.
         secret: returns the key that was sent, so that no message repeats it.
+        notes: keeps what refusals teach.
     """
 
     def __init__(
@@ -54,6 +63,7 @@ class Calls(Generic[D]):
         learnt: KnownDialects[D],
         endpoint: tuple[str, ...],
         secret: Callable[[], str],
+        notes: Notes = no_notes,
     ) -> None:
         self._model = model
         self._failures = failures
@@ -62,6 +72,7 @@ class Calls(Generic[D]):
         self._learnt = learnt
         self._endpoint = endpoint
         self._secret = secret
+        self._notes = notes
         self._note = ""
 
     @property
@@ -76,7 +87,7 @@ class Calls(Generic[D]):
             note: what the operator should know of it, told with the next answer.
         """
         self._learnt.put(self._endpoint, dialect)
-        self._note = note or self._note
+        self._note = f"{self._note} {note}".strip()
 
     async def answer(
         self, ask: Callable[[D], Awaitable[ModelReply]], plainer: Callable[[D, Any], D | None]
@@ -92,11 +103,15 @@ class Calls(Generic[D]):
             ModelError: the call failed; `retryable` says whether another may succeed.
         """
         sdk = self._failures.sdk
+        refused: list[tuple[Capability, Value, str]] = []
         while True:
             dialect = self.dialect
             async with self.bounded(self._timeout_s * WHOLE_ANSWER):
                 try:
                     reply = await ask(dialect)
+                    # Only now: what was left out by trial may not have been what was refused.
+                    for capability, value, said in refused:
+                        self._notes(capability, value, Source.REFUSAL, said)
                     note, self._note = self._note, ""
                     return replace(reply, note=note) if note else reply
                 except sdk.APIError as error:
@@ -105,9 +120,18 @@ class Calls(Generic[D]):
                         next_one = plainer(dialect, error)
                     if next_one is None:
                         raise
-                    lost = dialect.pictures and not next_one.pictures
                     said = self._failures.words(error, self._secret())
-                    self.speak(next_one, self._failures.takes_no_pictures(said) if lost else "")
+                    refused += ((*one, said) for one in refused_between(dialect, next_one))
+                    self.speak(next_one, self._told(dialect, next_one, said))
+
+    def _told(self, before: D, after: D, said: str) -> str:
+        """Return what the operator should know of a plainer dialect."""
+        if before.pictures and not after.pictures:
+            return self._failures.takes_no_pictures(said)
+        form = getattr(after, "calls", None)
+        if form is not getattr(before, "calls", None):
+            return self._failures.calls_in_words(said, str(form))
+        return ""
 
     @asynccontextmanager
     async def bounded(self, limit_s: float) -> AsyncGenerator[None]:

@@ -216,6 +216,18 @@ class Failures:
             "now on. Set model.vision = false, or choose a model that takes pictures."
         )
 
+    def calls_in_words(self, why: str, form: str) -> str:
+        """Return the sentence for an endpoint that reads no calls of this model.
+
+        Args:
+            why: how that is known, fit to be shown.
+            form: how it is asked for calls now.
+        """
+        return (
+            f"{self._name} does not call tools by itself ({why.rstrip('.')}); it is told of them "
+            f"in words, and each call is read from its answer, by {form}, from now on."
+        )
+
     def refused(self, why: str) -> ModelError:
         return ModelError(
             sentence(f"{self._name} refused to answer: {why or 'it gave no reason'}"),

@@ -20,6 +20,8 @@ class Feature(StrEnum):
 
     PICTURES = "pictures"
     CALL_IDS = "call ids"
+    TOOLS = "tools"
+    SCHEMA = "schema"
 
 
 _NAMES = {
@@ -33,16 +35,34 @@ _NAMES = {
         r"tool[ _-]?(?:call|use)s?(?:\[\d+\])?[ _.-]?id\b|\bcall_id\b", re.IGNORECASE
     ),
 }
+_TOOLS_WORD = r"\b(?:tools?|functions?)\b(?![\[.])"
+_LACKS = r"(?:support|requir|enabl|allow|avail|unknown|unrecogni|not permitted|--)"
+_TOOLS = re.compile(
+    rf"{_TOOLS_WORD}[^.]{{0,80}}{_LACKS}|{_LACKS}[^.]{{0,80}}{_TOOLS_WORD}", re.IGNORECASE
+)
+"""How servers say that they take no tools at all: "does not support tools" (Ollama), "tools param
+requires --jinja flag" (llama.cpp of 2025, with HTTP 500), "tool choice requires
+--enable-auto-tool-choice" (vLLM), "No endpoints found that support tool use" (OpenRouter),
+"Function calling is not enabled" (Google). One of the tools, `tools[0].function`, is another
+matter."""
+_SCHEMA = re.compile(
+    r"response_format|json_?schema|structured[ _-]outputs?|grammar|guided", re.IGNORECASE
+)
+"""How servers name what makes an answer follow a schema; "failed to parse grammar" (llama.cpp)."""
 _PLAIN_CONTENT = re.compile(r"content[\w\s`'\".:\[\]]{0,40} must be (?:a )?string", re.IGNORECASE)
 """How servers that know no parts of a message refuse one with a picture."""
 
 
-def refused_feature(error: Any, *, has_pictures: bool) -> Feature | None:
+def refused_feature(
+    error: Any, *, has_pictures: bool, has_tools: bool = False, has_schema: bool = False
+) -> Feature | None:
     """Return the feature that a refusal names; None where it names none that was used.
 
     Args:
         error: an APIError of an SDK.
         has_pictures: whether the request had pictures.
+        has_tools: whether it offered tools, which can be told in words instead.
+        has_schema: whether it wanted an answer by a schema.
     """
     if getattr(error, "status_code", 0) in _OTHER_MATTERS:
         return None
@@ -51,4 +71,8 @@ def refused_feature(error: Any, *, has_pictures: bool) -> Feature | None:
         return Feature.PICTURES
     if _NAMES[Feature.CALL_IDS].search(said):
         return Feature.CALL_IDS
+    if has_schema and _SCHEMA.search(said):
+        return Feature.SCHEMA
+    if has_tools and "tool_choice" not in said and _TOOLS.search(said):
+        return Feature.TOOLS
     return None
