@@ -66,6 +66,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """What its endpoint does not take, by the names of `agent.models.openai.dialect`."""
     call_ids: str = "usual"
     """Which ids of calls its endpoint accepts, by the names of `agent.models.wires.call_ids`."""
+    signs_calls: bool = False
+    """Whether its endpoint wants the signature of each call back."""
     models: dict[str, ModelFacts] = {}
     retired: dict[str, Retirement | str] = {}
 

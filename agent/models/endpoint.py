@@ -75,6 +75,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return CallIds.USUAL if self.row is None else CallIds(self.row.call_ids)
 
     @property
+    def signs_calls(self) -> bool:
+        """Whether each call has to go back with its signature."""
+        return self.row is not None and self.row.signs_calls
+
+    @property
     def key_variable(self) -> str:
         """The environment variable of its own key; empty where none is known or wanted."""
         if self.provider is Provider.AZURE:

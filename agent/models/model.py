@@ -6,7 +6,7 @@ is in the request; it holds no device, no session and no store.
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -122,6 +122,14 @@ class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
     reasoning: tuple[dict[str, Any], ...] = ()
     """Items of the model's own reasoning, in its wire's form: signed or encrypted, so they go back
     unchanged with the reply they came with, and are kept for the length of a turn only."""
+
+
+@runtime_checkable
+class Learns(Protocol):
+    """A model that can be asked what it takes, before it is asked anything else."""
+
+    async def learn(self) -> None:
+        """Ask once for its window and features. What cannot be asked is as if it were not said."""
 
 
 class Model(Protocol):

@@ -45,6 +45,8 @@ MAX_ATTEMPTS = 2
 """Proposals that cannot be carried out, after which the planner fails (CONTRACTS 1.9)."""
 MAX_STEPS = 10
 MAX_THINKING_MS = 90_000
+_BEFORE_OTHERS = frozenset({"list_devices", "list_apps", "update_plan"})
+"""What a call after it in the same answer may build on; every other one decides something."""
 _UNUSABLE = "The planner made no usable plan; the session works itself."
 
 
@@ -109,6 +111,12 @@ class _Planning:
         self.refusals = 0
         self.steps = 0
         self.thinking_ms = 0
+        self.unread = 0
+        """Answers in a row without a call that could be read."""
+        self.thought: CleanReply | None = None
+        """The answer that is carried out, from its present call on."""
+        self.rest: CleanReply | None = None
+        """Its next call, where that follows at once."""
 
     async def begin(self) -> TurnEnd | None:
         """Look at the phones, remember the past, and take up the question it left open."""
@@ -163,22 +171,29 @@ class _Planning:
         self.steps += 1
         step = self.recorder.open_step()
         await self.recorder.emit()
-        await self.recorder.steer(step)
+        hinted = await self.recorder.steer(step)
+        following, self.rest = self.rest, None
+        thought = following if following is not None and not hinted else await self._think()
+        end = await self._carry_out(step, thought)
+        await self.recorder.close_step(step, counted=False)
+        return end
+
+    async def _think(self) -> CleanReply:
         began = self.seconds()
         request = ModelRequest(
             messages=self.memory.conversation(),
             tools=planning_schemas(),
             tool_choice=ToolChoice.REQUIRED,
             cache_key=self.context.session.session_id,
+            unread=self.unread,
         )
         thought = await think(self.context, request, sleep=self.sleep, random=self.jitter)
         spent_ms = self.recorder.since(began)
         self.thinking_ms += spent_ms
         self.recorder.spent(model_ms=spent_ms)
         self.recorder.usage = self.recorder.usage.plus(thought.reply.usage)
-        end = await self._carry_out(step, thought)
-        await self.recorder.close_step(step, counted=False)
-        return end
+        self.unread = 0 if thought.call is not None else self.unread + 1
+        return thought
 
     async def _carry_out(self, step: int, thought: CleanReply) -> TurnEnd | None:
         kept = await keep(self.context, thought, lambda said: said)
@@ -186,6 +201,8 @@ class _Planning:
             await self.recorder.emit(AgentMessage(step=step, text=kept.text or "(no reply)"))
         if thought.call is None:
             return await self._refused()
+        self.thought = thought
+        self.memory.reasoning = thought.reply.reasoning
         call = replace(thought.call, call_id=self.recorder.call_id(thought.call, step))
         request = await self.recorder.request(step, call, kind=ToolKind.CONTROL, kept=kept)
         try:
@@ -207,27 +224,27 @@ class _Planning:
             case ProposeTargets():
                 return await self._propose(arguments, request)
             case WorkAlone(reason=reason):
-                await self.recorder.finish(request, ActionOutcome.DONE, "Beginning.")
+                await self._finish(request, ActionOutcome.DONE, "Beginning.")
                 return await self._without_delegating(tidy(reason))
             case ListDevices():
                 await self._look()
-                await self.recorder.finish(request, ActionOutcome.DONE, phones_text(self.phones))
+                await self._finish(request, ActionOutcome.DONE, phones_text(self.phones))
             case ListApps(device=serial):
                 text = apps_text(self.phones, serial)
                 outcome = ActionOutcome.DONE if text else ActionOutcome.FAILED
                 text = text or verify.failed(f"No phone {serial!r} is online")
-                await self.recorder.finish(request, outcome, text)
+                await self._finish(request, outcome, text)
             case AskUser() | UpdatePlan():
                 if isinstance(arguments, AskUser):
                     done = await self.controls.ask(arguments, request)
                 else:
                     done = await self.controls.do(arguments, request)
-                await self.recorder.finish(request, done.outcome, done.text)
+                await self._finish(request, done.outcome, done.text)
             case Finish(success=success, summary=summary):
                 if success:
                     await self._fail(request, "Nothing has been done yet; propose or work alone")
                     return await self._refused()
-                await self.recorder.finish(request, ActionOutcome.DONE, "Recorded.")
+                await self._finish(request, ActionOutcome.DONE, "Recorded.")
                 return TurnEnd(completed=False, message=tidy(summary) or "It cannot be planned.")
         return None
 
@@ -255,7 +272,7 @@ class _Planning:
         told = "\n".join(
             (f"{counted(len(targets), 'session is', 'sessions are')} started.", *notes)
         )
-        await self.recorder.finish(request, ActionOutcome.DONE, told)
+        await self._finish(request, ActionOutcome.DONE, told)
         reason = "\n".join(filter(None, (tidy(proposal.reason), *notes)))
         await self.delegation.delegate(targets, reason)
         return TurnEnd(
@@ -269,5 +286,17 @@ class _Planning:
             await self.recorder.emit(WarningEvent(message=why))
         return TurnEnd(completed=True, message=why, following=Following.REGULAR_TURN)
 
+    async def _finish(self, request: ToolCallRequested, outcome: ActionOutcome, text: str) -> None:
+        """Store the result of a call, and decide what becomes of the others of its answer."""
+        thought, self.thought = self.thought, None
+        rest = None if thought is None else thought.rest
+        if thought is not None and rest is not None:
+            if outcome is ActionOutcome.DONE and request.tool in _BEFORE_OTHERS:
+                self.rest = rest
+            else:
+                left = counted(thought.calls_after, "other call was", "other calls were")
+                text = f"{text} Your {left} not done."
+        await self.recorder.finish(request, outcome, text)
+
     async def _fail(self, request: ToolCallRequested, reason: str) -> None:
-        await self.recorder.finish(request, ActionOutcome.FAILED, verify.failed(reason))
+        await self._finish(request, ActionOutcome.FAILED, verify.failed(reason))

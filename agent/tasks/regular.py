@@ -198,6 +198,8 @@ class _Turn:
         )
         self.route = Route.of(context.history)
         self.speechless = 0
+        self.unread = 0
+        """Answers in a row without a call that could be read."""
         self.following = FollowingCalls()
         self.before: Observation | None = None
         """The screen of the step before."""
@@ -251,6 +253,7 @@ class _Turn:
             tool_choice=ToolChoice.REQUIRED,
             max_output_tokens=self.output_limit,
             cache_key=self.context.session.session_id,
+            unread=self.unread,
         )
 
     def _offered(self) -> tuple[ToolSchema, ...]:
@@ -283,7 +286,7 @@ class _Turn:
             named = self.foreign.named(thought.call)
             foreign = self.foreign.tool(named.name)
             if foreign is not None:
-                self.speechless = 0
+                self.speechless = self.unread = 0
                 return await self._call_foreign(step, foreign, named, thought), True
             choice = read_choice(
                 thought.call,
@@ -294,6 +297,7 @@ class _Turn:
                 offered=[tool.name for tool in self._offered()],
             )
         tool, arguments, resolved, unusable = choice
+        self.unread = 0 if tool is not None else self.unread + 1
         self.ignored = ""
         if thought.call is not None and arguments is not None:
             own = in_own_names(thought.call.name, thought.call.arguments)

@@ -5,7 +5,7 @@ Invariant: whatever was written is read without an error; what is no verdict is 
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agent.loop.conversation.model_call import tidy
@@ -16,6 +16,8 @@ from agent.text import one_line
 MAX_QUOTES = 60
 """Enough for the things of a list that are counted."""
 _MAX_CHARS = 20_000
+_MAX_CALLS = 8
+_WEAKEST_FIRST = (GoalVerdict.NOT_MET, GoalVerdict.CANNOT_TELL, GoalVerdict.MET)
 _VERDICT_KEYS = ("verdict", "answer", "result", "status", "goal_met", "met", "decision")
 _EVIDENCE_KEYS = ("evidence", "quotes", "quote", "proof")
 _REASON_KEYS = ("reason", "explanation", "why", "rationale")
@@ -40,17 +42,31 @@ class ReadReply(NamedTuple):
 
 
 def read_reply(reply: ModelReply) -> ReadReply:
+    texts = (call.arguments[:_MAX_CHARS] for call in reply.tool_calls[:_MAX_CALLS])
+    called = [said for text in texts if (said := _said_in(text)) is not None]
     text = reply.text[:_MAX_CHARS]
-    for candidate in (*_called(reply), *_objects(text)):
+    return _together(called) if called else _said_in(text) or _from_words(text)
+
+
+def _said_in(text: str) -> ReadReply | None:
+    """Return the first verdict among the JSON objects of a text; None where there is none."""
+    for candidate in _objects(text):
         verdict = _verdict(candidate)
         if verdict is not None:
             return ReadReply(verdict, _quotes(candidate), _reason(candidate))
-    return _from_words(text)
+    return None
 
 
-def _called(reply: ModelReply) -> Iterable[Mapping[str, Any]]:
-    for call in reply.tool_calls[:4]:
-        yield from _objects(call.arguments[:_MAX_CHARS])
+def _together(said: Sequence[ReadReply]) -> ReadReply:
+    """Return what several verdicts of one answer, each on a part, say of the whole.
+
+    The weakest counts, with what stands to it: a goal is met once all of it is.
+    """
+    verdict = next(one for one in _WEAKEST_FIRST if any(one is each.verdict for each in said))
+    counted = [each for each in said if each.verdict is verdict]
+    quotes = dict.fromkeys(quote for each in counted for quote in each.quotes)
+    reasons = dict.fromkeys(each.reason for each in counted if each.reason)
+    return ReadReply(verdict, tuple(quotes)[:MAX_QUOTES], one_line(" ".join(reasons), 500))
 
 
 def _objects(text: str) -> Iterable[Mapping[str, Any]]:

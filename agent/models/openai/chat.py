@@ -46,6 +46,11 @@ _FINISHED = {
     "max_tokens": FinishReason.LENGTH,
     "content_filter": FinishReason.FILTERED,
 }
+EXTRA = "extra_content"
+"""Where Google's endpoint has what belongs to a call, and wants it back there: the signature of the
+thought before it. https://ai.google.dev/gemini-api/docs/thought-signatures"""
+_UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+"""Stands, by that page, for the signature of a call that was made elsewhere."""
 REASONING = "reasoning_content"
 """Where this wire has the reasoning of an answer; DeepSeek and GLM want it back there."""
 
@@ -140,6 +145,8 @@ def _reply(gathering: Gathering, usage: Usage) -> ModelReply:
     text, calls = gathering.finish()
     if gathering.reasoning_text:
         gathering.reason({REASONING: gathering.reasoning_text})
+    for at, extra in gathering.extras:
+        gathering.reason({EXTRA: extra, "call": at})
     return ModelReply(
         text=text,
         tool_calls=calls,
@@ -198,12 +205,14 @@ def _take(gathering: Gathering, chunk: Any) -> bool:
         parts = listed(getattr(delta, "tool_calls", None))
         for part in parts:
             function = getattr(part, "function", None)
-            gathering.call(
+            piece = gathering.call(
                 getattr(part, "index", None),
                 call_id=name_text(getattr(part, "id", None)),
                 name=name_text(getattr(function, "name", None)),
                 arguments=argument_text(getattr(function, "arguments", None)),
             )
+            extra = getattr(part, EXTRA, None)
+            piece.extra = extra if isinstance(extra, dict) and extra else piece.extra
         if not parts and not any(piece.call_id for piece in gathering.pieces):
             _take_elder(gathering, getattr(delta, "function_call", None))
     return finished
@@ -241,8 +250,9 @@ def message_of(
                         "id": call.call_id,
                         "type": "function",
                         "function": {"name": call.name, "arguments": call.arguments},
+                        **_extra_of(message, at, dialect),
                     }
-                    for call in message.tool_calls
+                    for at, call in enumerate(message.tool_calls)
                 ]
                 if dialect is None or dialect.reasoning:
                     said |= _thought_of(message)
@@ -257,6 +267,14 @@ def message_of(
                     {"type": "image_url", "image_url": _picture(message, detail)},
                 ],
             }
+
+
+def _extra_of(message: Message, at: int, dialect: Dialect | None) -> dict[str, Any]:
+    """Return what goes back beside a call, which this wire's endpoint gave with it."""
+    for item in message.reasoning:
+        if item.get("call") == at and isinstance(item.get(EXTRA), dict):
+            return {EXTRA: item[EXTRA]}
+    return {EXTRA: _UNSIGNED} if dialect is not None and dialect.signed_calls else {}
 
 
 def _thought_of(message: Message) -> dict[str, Any]:

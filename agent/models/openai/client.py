@@ -91,6 +91,7 @@ class OpenAIModel(EndpointModel):
             cache_key=self._endpoint.caches_by_key,
             effort=effort,
             call_ids=self._endpoint.call_ids,
+            signed_calls=self._endpoint.signs_calls,
             may_constrain=self._may_constrain,
         )
         if self._may_constrain and constrained_calls is ConstrainedCalls.ON:

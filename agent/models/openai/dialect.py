@@ -43,6 +43,7 @@ class Dialect:
     reasoning: bool = True  # Reasoning is asked for and sent back.
     pictures: bool = True  # Pictures are sent, where the request has any.
     call_ids: CallIds = CallIds.USUAL
+    signed_calls: bool = False  # Every call goes back with a signature, which may say "none".
     calls: CallForm = CallForm.OFFERED
     may_constrain: bool = False  # Calls may be told in words, where tools are refused.
 
@@ -131,6 +132,8 @@ def _without_feature(
         case Feature.CALL_IDS if dialect.call_ids is not CallIds.NINE:
             # Every endpoint that is known takes these, which are Mistral's.
             return replace(dialect, call_ids=CallIds.NINE)
+        case Feature.SIGNATURES if not dialect.signed_calls:
+            return replace(dialect, signed_calls=True)
         case Feature.TOOLS:
             return replace(dialect, calls=CallForm.CONSTRAINED)
         case Feature.SCHEMA:

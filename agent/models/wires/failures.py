@@ -382,6 +382,9 @@ def _message_in(body: object) -> str:
     """Find the words in what an endpoint answered, by the names that servers give them."""
     if isinstance(body, str):
         return body if not body.lstrip().startswith("<") else ""
+    if isinstance(body, list) and body:
+        # Google's endpoint puts its error into a list.
+        return _message_in(body[0])
     if isinstance(body, dict):
         for name in ("message", "detail", "error"):
             said = _message_in(body.get(name))

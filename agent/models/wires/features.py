@@ -20,6 +20,7 @@ class Feature(StrEnum):
 
     PICTURES = "pictures"
     CALL_IDS = "call ids"
+    SIGNATURES = "signatures"
     TOOLS = "tools"
     SCHEMA = "schema"
 
@@ -45,6 +46,9 @@ requires --jinja flag" (llama.cpp of 2025, with HTTP 500), "tool choice requires
 --enable-auto-tool-choice" (vLLM), "No endpoints found that support tool use" (OpenRouter),
 "Function calling is not enabled" (Google). One of the tools, `tools[0].function`, is another
 matter."""
+_SIGNATURES = re.compile(r"thought[_ ]?signature", re.IGNORECASE)
+"""As Google says it of a call that was made elsewhere: "Function call is missing a
+thought_signature"."""
 _SCHEMA = re.compile(
     r"response_format|json_?schema|structured[ _-]outputs?|grammar|guided", re.IGNORECASE
 )
@@ -71,6 +75,8 @@ def refused_feature(
         return Feature.PICTURES
     if _NAMES[Feature.CALL_IDS].search(said):
         return Feature.CALL_IDS
+    if _SIGNATURES.search(said):
+        return Feature.SIGNATURES
     if has_schema and _SCHEMA.search(said):
         return Feature.SCHEMA
     if has_tools and "tool_choice" not in said and _TOOLS.search(said):

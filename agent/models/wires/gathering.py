@@ -31,6 +31,7 @@ class Piece:
     call_id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    extra: dict[str, Any] | None = None  # What its endpoint wants back beside it, unread.
 
 
 @dataclass(slots=True)
@@ -103,6 +104,12 @@ class Gathering:
             piece.arguments.append(arguments)
         self.grow(len(arguments))
         return piece
+
+    @property
+    def extras(self) -> list[tuple[int, dict[str, Any]]]:
+        """What comes beside calls, with their places in the answer."""
+        pieces = enumerate(self._distinct())
+        return [(at, piece.extra) for at, piece in pieces if piece.extra is not None]
 
     def finish(self) -> tuple[str, tuple[ToolCall, ...]]:
         """Return the whole text and the calls in their order."""

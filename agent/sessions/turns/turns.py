@@ -17,7 +17,7 @@ from agent.devices.protocols import Device
 from agent.errors import DeviceLostError, UsageError, WrongStateError
 from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Limits, SessionTask, TaskKind
-from agent.models.model import Model
+from agent.models.model import Learns, Model
 from agent.models.one_call import OneCall
 from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
@@ -284,6 +284,9 @@ class Turns:
                 seen = seen_by(turn.kind, visible(history))
                 if device is not None:
                     await self._targets.place(live, device)
+                if isinstance(model, Learns):
+                    # The window bounds what the turn remembers, so it is asked for before that.
+                    await model.learn()
                 context = self._context(
                     live, turn, device, model, verifying, reviewing, seen, staging
                 )

@@ -79,3 +79,26 @@ def test_no_json_breaks_the_reading(value: object) -> None:
     said = read_reply(called(json.dumps({"verdict": "met", "evidence": value})))
     assert said.verdict is MET
     assert all(isinstance(quote, str) and quote for quote in said.quotes)
+
+
+def said_of(verdict: str, quote: str) -> ToolCall:
+    said = json.dumps({"verdict": verdict, "evidence": [quote], "reason": f"By {quote}."})
+    return ToolCall(call_id=quote, name="give_verdict", arguments=said)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "verdict", "quotes"),
+    [
+        (("met", "met"), MET, ("q0", "q1")),
+        (("met", "not_met"), NOT_MET, ("q1",)),
+        (("not_met", "cannot_tell", "not_met"), NOT_MET, ("q0", "q2")),
+        (("met", "cannot_tell"), CANNOT_TELL, ("q1",)),
+    ],
+)
+def test_of_several_verdicts_in_one_answer_the_weakest_counts(
+    verdicts: tuple[str, ...], verdict: GoalVerdict, quotes: tuple[str, ...]
+) -> None:
+    calls = tuple(said_of(one, f"q{at}") for at, one in enumerate(verdicts))
+    said = read_reply(ModelReply(tool_calls=calls))
+    assert (said.verdict, said.quotes) == (verdict, quotes)
+    assert said.reason == " ".join(f"By {quote}." for quote in quotes)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.loop.task_context import TaskContext, TaskKind
+from agent.models.model import ModelReply
 from agent.protocol import (
     AbortReason,
     Interrupt,
@@ -241,3 +242,37 @@ async def test_a_parent_that_was_sent_on_goes_on_after_a_crash_though_it_has_old
         await stage.reach(parent_id, COMPLETED)
         first, second = await stage.store.children(parent_id)
     assert (first.generation, second.generation) == (0, 1)
+
+
+def together(*replies: ModelReply) -> ModelReply:
+    """Make one answer of the calls of several."""
+    return ModelReply(tool_calls=tuple(one for reply in replies for one in reply.tool_calls))
+
+
+async def test_a_planner_may_look_and_decide_in_one_answer(stage: Stage) -> None:
+    stage.parts["part 0"] = waiting_at(cue := Cue(), "zero")
+    cue.go.set()
+    model = scripted(
+        stage, together(call("list_devices"), propose({"objective": "part 0", "device": "phone-2"}))
+    )
+    async with stage.play():
+        parent_id = await stage.create("the part")
+        await stage.reach(parent_id, COMPLETED)
+        msgs = await stage.msgs(parent_id)
+    assert len(model.asked) == 1
+    assert [one.tool for one in of_type(msgs, ToolCallRequested)] == [
+        "list_devices",
+        "propose_targets",
+    ]
+
+
+async def test_a_planner_is_told_of_calls_that_were_not_done(stage: Stage) -> None:
+    model = scripted(
+        stage,
+        together(call("finish", success=True, summary="Done."), call("list_devices")),
+        call("finish", success=False, summary="It cannot be done."),
+    )
+    async with stage.play():
+        parent_id = await stage.create("nothing")
+        await stage.reach(parent_id, FAILED)
+    assert "Your 1 other call was not done." in model.messages[-1].text
