@@ -73,6 +73,8 @@ class OpenAIServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     models: tuple[str, ...] = ("gpt-5-mini", "other")
     models_page: bytes = b""  # What stands where the list of models should, when something does.
+    pages: dict[str, bytes] = field(default_factory=dict)
+    """What other pages say, by path; whatever is asked or posted there."""
     port: int = 0
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -110,6 +112,10 @@ class OpenAIServer:
             ]
             body = json.dumps({"object": "list", "data": listed}).encode()
             await _answer(writer, 200, {}, self.models_page or body)
+            return True
+        page = self.pages.get(first.split(" ")[1].partition("?")[0])
+        if page is not None:
+            await _answer(writer, 200, {}, page)
             return True
         path = first.split(" ")[1] if first.startswith("POST ") else ""
         if path not in {"/v1/responses", "/v1/chat/completions", "/v1/messages"}:

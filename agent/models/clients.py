@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Client(Model, Protocol):
     """A model behind an endpoint."""
 
-    async def offer(self) -> Offer:
-        """Return what the endpoint says of the model; nothing where it cannot be asked."""
+    async def offer(self) -> Offer | None:
+        """Return what the endpoint says of the model; None where it cannot be asked."""
 
     async def known_models(self) -> tuple[str, ...]:
         """List what the endpoint offers, sorted. Raises ModelError."""

@@ -5,8 +5,9 @@ answers with anything but a list of models is left out; one that hangs is named.
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import NamedTuple
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -17,6 +18,9 @@ from agent.models.endpoint import endpoint_for
 
 LOOK_S = 2.0
 """How long a server that may not be there may take to list its models."""
+_LOADING = 503
+_LOOK_AGAIN_S = 0.5
+T = TypeVar("T")
 NAMED_S = 20.0
 """How long one that the operator named may take, as one does that is loading a model."""
 
@@ -65,12 +69,27 @@ async def _anywhere(preset: Preset) -> LocalServer:
     raise next((one for one in failed if isinstance(one.__cause__, TimeoutError)), failed[0])
 
 
+async def once_loaded(ask: Callable[[], Awaitable[T]], patience_s: float) -> T:
+    """Ask again and again while a server says that it is loading its model (HTTP 503).
+
+    Raises ModelError for anything else, and where it is still loading after `patience_s`.
+    """
+    began = time.monotonic()
+    while True:
+        try:
+            return await ask()
+        except ModelError as error:
+            if error.status != _LOADING or time.monotonic() - began > patience_s:
+                raise
+        await asyncio.sleep(_LOOK_AGAIN_S)
+
+
 async def server_at(preset: Preset, base_url: str, *, timeout_s: float = NAMED_S) -> LocalServer:
     """Ask one address for its models. Raises ModelError when nothing there lists any."""
     endpoint = endpoint_for(base_url, f"{preset.name}/-")
     client = client_class(endpoint.wire)("-", endpoint=endpoint, timeout_s=timeout_s)
     try:
-        models = await client.known_models()
+        models = await once_loaded(client.known_models, timeout_s)
     finally:
         await client.close()
     return LocalServer(preset=preset, base_url=base_url, models=models)

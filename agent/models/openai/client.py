@@ -159,6 +159,8 @@ class OpenAIModel(EndpointModel):
         if known or self._endpoint.provider is not Provider.COMPATIBLE:
             return
         offer = await self.offer()
+        if offer is None:
+            return
         if not facts.window:
             learn_window(self._name, offer.window)
         if offer.pictures is False and self._vision and self._calls.dialect.pictures:
@@ -168,8 +170,8 @@ class OpenAIModel(EndpointModel):
         if offer.tools is False and offer.schema is not False:
             self._constrain(f"its {offer.said_in['tools']} says so")
 
-    async def offer(self) -> Offer:
-        """Return what the endpoint says of the model; nothing where it cannot be asked."""
+    async def offer(self) -> Offer | None:
+        """Return what the endpoint says of the model; None where it cannot be asked."""
         await load()
         return await OFFERS.of(self._endpoint.base_url, self._name, self._read_offers)
 
@@ -210,9 +212,8 @@ class OpenAIModel(EndpointModel):
         """Ask for calls by a schema from now on, where that may be done and was not refused."""
         dialect = self._calls.dialect
         if self._may_constrain and dialect.calls is CallForm.OFFERED:
-            form = CallForm.CONSTRAINED
-            told = self._failures.calls_in_words(why, form)
-            self._calls.speak(replace_fields(dialect, calls=form), told)
+            told = self._failures.calls_in_words(why, by_schema=True)
+            self._calls.speak(replace_fields(dialect, calls=CallForm.CONSTRAINED), told)
 
     def _note_answer(self, request: ModelRequest, reply: ModelReply, *, has_pictures: bool) -> None:
         """Keep what an answer shows of the endpoint."""

@@ -22,6 +22,7 @@ from agent.models.wires.capabilities import (
     no_notes,
     refused_between,
 )
+from agent.models.wires.constrained import CallForm
 from agent.models.wires.failures import Failures, is_time_out
 from agent.models.wires.known_dialects import D, KnownDialects
 
@@ -130,7 +131,8 @@ class Calls(Generic[D]):
             return self._failures.takes_no_pictures(said)
         form = getattr(after, "calls", None)
         if form is not getattr(before, "calls", None):
-            return self._failures.calls_in_words(said, str(form))
+            by_schema = form is CallForm.CONSTRAINED
+            return self._failures.calls_in_words(said, by_schema=by_schema)
         return ""
 
     @asynccontextmanager

@@ -20,15 +20,19 @@ OUTPUT_TOKENS = 1024
 """One call is short; a small model that does not end its text would fill any limit."""
 _TOOL, _ARGUMENTS = "tool", "arguments"
 _DEFINITIONS = ("$defs", "definitions")
-_KEPT = frozenset(
-    {
-        *("type", "properties", "required", "items", "enum", "const", "anyOf", "oneOf", "$ref"),
-        *("minimum", "maximum", "minItems", "maxItems"),
-    }
-)
-"""What servers make grammars of. The rest is left out, since one `pattern` or `format` that a
-server cannot translate would make it refuse the whole request (llama.cpp common/json-schema-to-
-grammar.cpp); arguments are checked again when the call is read."""
+_KEPT: dict[str, tuple[type, ...]] = {
+    "type": (str, list),
+    "required": (list,),
+    "enum": (list,),
+    "const": (object,),
+    "minimum": (int, float),
+    "maximum": (int, float),
+    "minItems": (int,),
+    "maxItems": (int,),
+}
+"""What servers make grammars of, beside what holds schemas, and its types. The rest is left out:
+one `pattern` or `format` that a server cannot translate would make it refuse the whole request
+(llama.cpp common/json-schema-to-grammar.cpp). Arguments are checked again when a call is read."""
 _MAX_ITEMS = 32
 _MAX_DEPTH = 24
 _SIMPLE = frozenset({"string", "integer", "number", "boolean", "null"})
@@ -86,15 +90,13 @@ def _plain(node: object, names: Mapping[str, str], depth: int = 0) -> dict[str, 
         return {"$ref": f"#/$defs/{names[ref]}"} if ref in names else {}
     made: dict[str, Any] = {}
     for key, value in node.items():
-        if key not in _KEPT:
-            continue
         if key == "properties" and isinstance(value, dict):
             made[key] = {name: _plain(one, names, depth + 1) for name, one in value.items()}
         elif key == "items":
             made[key] = _plain(value, names, depth + 1)
-        elif key in {"anyOf", "oneOf"} and isinstance(value, list):
+        elif key in {"anyOf", "oneOf"} and isinstance(value, list) and value:
             made["anyOf"] = [_plain(one, names, depth + 1) for one in value]
-        else:
+        elif key in _KEPT and isinstance(value, _KEPT[key]):
             made[key] = value
     if "properties" in made:
         made["type"] = "object"

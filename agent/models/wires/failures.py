@@ -216,16 +216,17 @@ class Failures:
             "now on. Set model.vision = false, or choose a model that takes pictures."
         )
 
-    def calls_in_words(self, why: str, form: str) -> str:
+    def calls_in_words(self, why: str, *, by_schema: bool) -> str:
         """Return the sentence for an endpoint that reads no calls of this model.
 
         Args:
             why: how that is known, fit to be shown.
-            form: how it is asked for calls now.
+            by_schema: whether the endpoint enforces their form.
         """
+        how = "writes each call by a JSON schema" if by_schema else "writes its calls as text"
         return (
             f"{self._name} does not call tools by itself ({why.rstrip('.')}); it is told of them "
-            f"in words, and each call is read from its answer, by {form}, from now on."
+            f"in words and {how} from now on."
         )
 
     def refused(self, why: str) -> ModelError:

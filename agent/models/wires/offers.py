@@ -69,8 +69,8 @@ class KnownOffers:
 
     async def of(
         self, base_url: str, model: str, read: Callable[[], Awaitable[Mapping[str, Offer] | None]]
-    ) -> Offer:
-        """Return what an endpoint says of a model, read once.
+    ) -> Offer | None:
+        """Return what an endpoint says of a model, read once; None where it could not be asked.
 
         Args:
             read: asks the endpoint; None: it could not be asked, and will be at the next call.
@@ -78,7 +78,7 @@ class KnownOffers:
         if model not in self._known.get(base_url, ()):
             offers = await read()
             if offers is None:
-                return Offer()
+                return None
             if base_url not in self._known and len(self._known) >= self._LIMIT:
                 del self._known[next(iter(self._known))]
             self._known[base_url] = {

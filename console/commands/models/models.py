@@ -12,6 +12,7 @@ from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.sections import CommandGroup
+from console.commands.models.model_show import show_model
 from console.commands.models.model_test import ask_model
 from console.commands.models.models_setup import setup
 from console.core.command_settings import settings_for
@@ -20,10 +21,11 @@ from console.terminal.signals import StopRequest, run_async
 
 @click.group(cls=CommandGroup)
 def models() -> None:
-    """Connect a model, list the endpoint's models, test one, show prices."""
+    """Connect a model, list the endpoint's models, test one, show what is known of it."""
 
 
 models.add_command(setup)
+models.add_command(show_model)
 
 
 @models.command(

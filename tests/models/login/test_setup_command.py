@@ -69,7 +69,7 @@ async def test_a_server_that_hangs_is_told_from_one_that_is_not_there() -> None:
 
 
 async def test_a_model_that_calls_no_tool_is_not_kept(tmp_path: Path) -> None:
-    async with openai_server([Reply(text="Hello!")]) as server:
+    async with openai_server([Reply(text="Hello!")] * 2) as server:
         status, said = await setup(tmp_path, "vllm", "--url", server.base_url)
     assert (status, (tmp_path / "config.toml").exists()) == (1, False)
     assert "nothing was saved" in said
