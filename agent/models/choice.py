@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
-from agent.models.capability_notes import FILE_NAME as NOTES_FILE
-from agent.models.capability_notes import CapabilityNotes
+from agent.models.capabilities.notes import FILE_NAME as NOTES_FILE
+from agent.models.capabilities.notes import CapabilityNotes
 from agent.models.catalog import PRICE_FILE, catalog, load_prices, own_prices, price_of
 from agent.models.clients import Client, client_class
 from agent.models.endpoint import Endpoint

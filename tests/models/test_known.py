@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.models.capability_notes import CapabilityNotes
+from agent.models.capabilities.known import known_of
+from agent.models.capabilities.notes import CapabilityNotes
 from agent.models.endpoint import Endpoint, endpoint_for
-from agent.models.known import known_of
 from agent.models.wires.capabilities import Capability, Source
 from agent.models.wires.offers import Offer, offers_in
 from agent.models.wires.server_facts import facts_in, page_of

@@ -123,9 +123,9 @@ class Calls(Generic[D]):
                         raise
                     said = self._failures.words(error, self._secret())
                     refused += ((*one, said) for one in refused_between(dialect, next_one))
-                    self.speak(next_one, self._told(dialect, next_one, said))
+                    self.speak(next_one, self._warning_of(dialect, next_one, said))
 
-    def _told(self, before: D, after: D, said: str) -> str:
+    def _warning_of(self, before: D, after: D, said: str) -> str:
         """Return what the operator should know of a plainer dialect."""
         if before.pictures and not after.pictures:
             return self._failures.takes_no_pictures(said)

@@ -27,8 +27,8 @@ Examples:
 @click.pass_context
 def show_model(ctx: click.Context, name: str, as_json: bool) -> None:
     """Show what is known of a model, and how: window, pictures, tools, schema, limits."""
+    from agent.models.capabilities.known import form_of, form_words, known_of
     from agent.models.choice import PILOT, build_client, notes_of
-    from agent.models.known import form_of, form_words, known_of
     from agent.models.session_endpoint import bare, endpoint_of
 
     settings = settings_for(ctx)

@@ -61,7 +61,7 @@ async def ask_model(
     began = time.monotonic()
     try:
         async with asyncio.timeout(_TEST_S):
-            reply = await _asked(model, request)
+            reply = await _ask_twice(model, request)
     except TimeoutError as error:
         raise ModelError(
             f"{model.name} did not answer within {_TEST_S:g} s.",
@@ -74,7 +74,7 @@ async def ask_model(
     return model.name, notice, reply, round((time.monotonic() - began) * 1000)
 
 
-async def _asked(model: "Model", request: "ModelRequest") -> "ModelReply":
+async def _ask_twice(model: "Model", request: "ModelRequest") -> "ModelReply":
     """Ask as a session does: once more where no call can be read."""
     from msgspec.structs import replace
 
