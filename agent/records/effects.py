@@ -90,6 +90,8 @@ class Effect(Record, frozen=True, kw_only=True):
     """What of it the operator's words do not say, as a sentence; empty: nothing that is known."""
     reviewer: str = ""
     """What the reviewer says of it, as a sentence of its own; empty where rules ask."""
+    shown: tuple[str, ...] = ()
+    """What the screen shows around the control, and what the session typed: a line each."""
     digest: str = ""
     """sha256, in hex, of what an approval is bound to: verb, app, recipient, content, amount."""
 

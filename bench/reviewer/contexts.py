@@ -14,6 +14,7 @@ from agent.loop.acting.guard import judge, permit
 from agent.loop.verification.goals import asks_only_for_an_answer
 from agent.records import ActReview, Autonomy, Observation, ReviewVerdict
 from agent.safety.capabilities import Decision
+from agent.safety.effects.context import Context
 from agent.safety.effects.flow import Flow
 from agent.safety.effects.verdict import Verdict
 from agent.safety.reviewer.question import ReviewQuestion, done_line
@@ -74,7 +75,7 @@ async def judge_context(case: Case, read: Read | None) -> Judged:
     if read is None:
         if not all(map(asks_only_for_an_answer, question.words)):
             return Judged(case=case, held=False, by=Decided.NOBODY)
-        stricter = ask_about_unread(verdict, question.acts, question.screen, "red")
+        stricter = ask_about_unread(verdict, question.acts, Context(screen=question.screen))
         held = stricter.decision is not Decision.ALLOW
         return Judged(case=case, held=held, by=Decided.STRUCTURE if held else Decided.NOBODY)
     if is_view_only(question.acts, question.screen):

@@ -150,9 +150,18 @@ class Guard:
             if kinds and verdict.decision is not Decision.BLOCK:
                 verdict = judge_completed(kinds)
             if not self.reviews.is_on and self._only_looks:
-                verdict = ask_about_unread(verdict, acts_of(resolved), screen, session.serial)
+                verdict = ask_about_unread(verdict, acts_of(resolved), self._context_of(screen))
             self._judged = resolved, screen, self._named(verdict)
         return self._judged[2]
+
+    def _context_of(self, screen: Observation) -> Context:
+        """Return what is known around a screen, for a card."""
+        return Context(
+            screen=screen,
+            flow=self.flow,
+            phone=self.context.session.serial,
+            goal=self._operator_text,
+        )
 
     def _named(self, verdict: Verdict) -> Verdict:
         """Add the app's known name to an effect."""
@@ -229,9 +238,7 @@ class Guard:
             self.reviews.drop()
             return verdict
         review = await self.reviews.review(resolved, screen, call)
-        stricter = reviewed_verdict(
-            verdict, review, acts_of(resolved), screen, self.context.session.serial
-        )
+        stricter = reviewed_verdict(verdict, review, acts_of(resolved), self._context_of(screen))
         if stricter.decision is Decision.ASK:
             self._bound_to = screen_sha256(screen)
         return self._named(stricter)

@@ -11,6 +11,7 @@ from agent.safety.effects.finding import Finding
 from agent.safety.effects.goal_match import beside_goal
 from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page
+from agent.safety.effects.shown import shown_around
 from agent.safety.effects.structure.fields import is_recipient
 from agent.safety.effects.verbs import RULES
 from agent.safety.redacting.redaction import redact_secrets
@@ -48,6 +49,7 @@ def state(finding: Finding, act: Act, page: Page, context: Context) -> Effect:
         phone=context.phone,
         undo=_undo(verb, element, page, before),
         beside_goal=beside_goal(recipient, amount, context.goal),
+        shown=shown_around(element, page, context.flow),
     )
     return replace_digest(effect)
 
@@ -89,7 +91,8 @@ def _recipient(verb: EffectVerb, page: Page, context: Context, act: Act) -> Stat
         name = said or dialled or page.title
         return Stated(text=name, source=flow.source_of(name)) if name else UNREADABLE
     if verb is V.SEND:
-        if page.title and page.title != (page.composer.label if page.composer else ""):
+        # Above a field for a message stands who gets it; elsewhere a title is only a title.
+        if page.composer is not None and page.title and page.title != page.composer.label:
             return Stated(text=page.title)
         if flow.chosen:
             return Stated(text=flow.chosen, source=Source.TYPED)

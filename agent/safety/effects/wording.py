@@ -119,6 +119,7 @@ def facts(effect: Effect) -> list[str]:
     )
     if where:
         lines.append(f"Where: {where}")
+    lines += effect.shown
     if effect.reviewer:
         lines.append(f"The reviewer says: {effect.reviewer}")
     if effect.beside_goal:

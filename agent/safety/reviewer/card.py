@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from agent.records import ActReview, Effect, EffectVerb, Observation, ReviewVerdict, Source, Stated
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act
+from agent.safety.effects.context import Context
+from agent.safety.effects.goal_match import beside_goal
 from agent.safety.effects.page import page_of
+from agent.safety.effects.shown import shown_around
 from agent.safety.effects.statement import replace_digest
 from agent.safety.effects.verbs import RULES
 from agent.safety.effects.verdict import Verdict
@@ -25,13 +28,13 @@ _UNREAD = "what it does could not be read"
 
 
 def reviewed_verdict(
-    verdict: Verdict, review: ActReview, acts: Sequence[Act], screen: Observation, phone: str
+    verdict: Verdict, review: ActReview, acts: Sequence[Act], context: Context
 ) -> Verdict:
     """Return a verdict that the rules gave, made stricter by a review.
 
     Args:
         verdict: one that allows.
-        phone: the serial, for the card.
+        context: the screen and what is known around it.
     """
     match review.verdict:
         case ReviewVerdict.ALLOW:
@@ -54,29 +57,34 @@ def reviewed_verdict(
                 risk=rule.risk,
                 reason=reason,
                 capability=rule.capability,
-                effect=stated(review, acts, screen, phone),
+                effect=stated(review, acts, context),
             )
 
 
-def stated(review: ActReview, acts: Sequence[Act], screen: Observation, phone: str) -> Effect:
+def stated(review: ActReview, acts: Sequence[Act], context: Context) -> Effect:
     """State the effect that a reviewer sees in an act."""
+    screen = context.screen
     verb = review.effect or EffectVerb.UNKNOWN
     page = page_of(screen)
     element = next((act.element for act in acts if act.element is not None), None)
     typed = "\n".join(act.text for act in acts if act.text and not act.is_secret)
     app = (element.package if element and element.package else "") or page.package
+    recipient = _fact(review.reaches, screen, typed)
+    amount = _fact(review.amount, screen, typed)
     is_reversible = review.reversible and not review.fault
     effect = Effect(
         verb=verb,
         control=element.label[:200] if element else next((a.key for a in acts if a.key), ""),
-        recipient=_fact(review.reaches, screen, typed),
+        recipient=recipient,
         content=_fact(review.affects, screen, typed),
-        amount=_fact(review.amount, screen, typed),
+        amount=amount,
         app=app if app or not is_neutral(page.package) else page.package,
         screen=page.title[:200] or screen.foreground.activity.rsplit(".", 1)[-1],
-        phone=phone,
         undo="" if is_reversible else RULES[verb].undo,
         reviewer=review.sentence or (_UNREAD if review.fault else ""),
+        shown=shown_around(element, page, context.flow),
+        phone=context.phone,
+        beside_goal=beside_goal(recipient, amount, context.goal),
     )
     return replace_digest(effect)
 

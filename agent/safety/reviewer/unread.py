@@ -6,27 +6,26 @@ swipe over something that does not scroll. Pure. Invariant: it never allows what
 
 from collections.abc import Sequence
 
-from agent.records import EffectVerb, Element, Observation
+from agent.records import EffectVerb, Element
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.context import Context
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.page import Page, page_of
 from agent.safety.effects.statement import state
-from agent.safety.effects.structure.ending import ends, is_next_step
+from agent.safety.effects.structure.ending import ends, is_next_step, sign_of
 from agent.safety.effects.verbs import RULES
 from agent.safety.effects.verdict import Verdict
 
+_TICKS = frozenset("✓✔☑✅")
 _SIDEWAYS = frozenset({"left", "right"})
 
 
-def ask_about_unread(
-    verdict: Verdict, acts: Sequence[Act], screen: Observation, phone: str
-) -> Verdict:
+def ask_about_unread(verdict: Verdict, acts: Sequence[Act], context: Context) -> Verdict:
     """Return a verdict of the rules, stricter for a goal that only asks to look."""
     if verdict.decision is not Decision.ALLOW or verdict.effect is not None:
         return verdict
-    page = page_of(screen)
+    page = page_of(context.screen)
     act = next((act for act in acts if _may_commit(act, page)), None)
     if act is None:
         return verdict
@@ -38,7 +37,7 @@ def ask_about_unread(
         risk=rule.risk,
         reason=said,
         capability=rule.capability,
-        effect=state(finding, act, page, Context(screen=screen, phone=phone)),
+        effect=state(finding, act, page, context),
     )
 
 
@@ -60,5 +59,7 @@ def _may_commit(act: Act, page: Page) -> bool:
 def _pages_on(element: Element, page: Page) -> bool:
     """Return whether a page asks for nothing and its control only goes on, or closes a notice."""
     asks = page.filled or any(e.checkable for e in page.elements)
+    is_tick = sign_of(element) in _TICKS
     alone = page.is_dialog and len([e for e in page.pressables if not page.is_toolbar(e)]) == 1
-    return not asks and (alone or (is_next_step(element) and not page.is_dialog))
+    pages = is_next_step(element) and not (page.is_dialog or is_tick)
+    return not asks and (alone or pages)
