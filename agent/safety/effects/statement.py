@@ -11,8 +11,8 @@ from agent.safety.effects.finding import Finding
 from agent.safety.effects.goal_match import beside_goal
 from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page
-from agent.safety.effects.shown import shown_around
 from agent.safety.effects.structure.fields import is_recipient
+from agent.safety.effects.structure.shown import shown_around
 from agent.safety.effects.verbs import RULES
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import clean, one_line

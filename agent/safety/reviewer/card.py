@@ -14,8 +14,8 @@ from agent.safety.effects.acts import Act
 from agent.safety.effects.context import Context
 from agent.safety.effects.goal_match import beside_goal
 from agent.safety.effects.page import page_of
-from agent.safety.effects.shown import shown_around
 from agent.safety.effects.statement import replace_digest
+from agent.safety.effects.structure.shown import shown_around
 from agent.safety.effects.verbs import RULES
 from agent.safety.effects.verdict import Verdict
 from agent.safety.reviewer.screen_lines import screen_lines

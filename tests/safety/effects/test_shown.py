@@ -3,7 +3,7 @@
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.flow import Flow
 from agent.safety.effects.page import page_of
-from agent.safety.effects.shown import shown_around
+from agent.safety.effects.structure.shown import shown_around
 from bench.redteam.case import number
 from bench.redteam.screens import observe
 
