@@ -59,6 +59,8 @@ from agent.errors import DeviceError, DeviceTimeoutError, UsageError
 from agent.records import AppInfo, DeviceInfo, DeviceState, Foreground, Point
 from agent.text import one_line
 
+_OPEN_SHADE = "cmd statusbar expand-notifications"
+"""AOSP `StatusBarShellCommand`, Android 7 and newer."""
 _LOCAL_TIME = (
     "date '+%A %Y-%m-%d %H:%M %z'; getprop persist.sys.timezone; "
     "getprop persist.sys.locale | grep . || getprop ro.product.locale"
@@ -310,8 +312,12 @@ class AdbDevice:
             await self._text.clear(timeout_s=timeout_s)
 
     async def press(self, button: Button, *, timeout_s: float = 5.0) -> None:
-        """Press a button once."""
+        """Press a button once; the shade is opened by the status bar's own command."""
         async with self._acting():
+            if button is Button.NOTIFICATIONS:
+                opened = await self._shell.run(_OPEN_SHADE, timeout_s)
+                if opened.exit_code == 0:
+                    return
             await self._input.key(button_code(button), timeout_s=timeout_s)
 
     async def key(self, name: str, *, timeout_s: float = 5.0) -> None:

@@ -35,6 +35,8 @@ class Button(StrEnum):
     TAB = "TAB"
     SPACE = "SPACE"
     RECENTS = "RECENTS"
+    NOTIFICATIONS = "NOTIFICATIONS"
+    """Opens the shade; a phone has no such button, and a key for it since Android 12 only."""
     VOLUME_UP = "VOLUME_UP"
     VOLUME_DOWN = "VOLUME_DOWN"
     POWER = "POWER"

@@ -178,7 +178,8 @@ def _resolve_typing(
     else:
         element = element_at(screen, number)
         if not element.editable:
-            raise BadArguments(f"element [{number}] {name_of(element)} is not a field")
+            way = '; `drag` it with `end` "40%"' if element.kind == "slider" else ""
+            raise BadArguments(f"element [{number}] {name_of(element)} is not a field{way}")
     where = "" if element is None else f" into {name_of(element)}"
     secret = element is not None and is_secret_field(element)
     shown = SECRET if secret else said_text(text, _TYPED_CHARS)

@@ -144,6 +144,7 @@ class PressButton(Arguments, frozen=True, kw_only=True):
         "TAB",
         "SPACE",
         "RECENTS",
+        "NOTIFICATIONS",
         "VOLUME_UP",
         "VOLUME_DOWN",
         "POWER",

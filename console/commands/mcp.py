@@ -11,6 +11,7 @@ from agent.errors import ConfigError
 from agent.extras import install, missing
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.sections import CommandGroup
+from console.commands.mcp_check import check_command
 from console.commands.mcp_install import install_command
 from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
@@ -116,3 +117,4 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
 
 
 mcp.add_command(install_command)
+mcp.add_command(check_command)

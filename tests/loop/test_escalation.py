@@ -108,3 +108,15 @@ async def test_nothing_is_brought_back_where_the_session_may_not_act() -> None:
         context = MemoryContext(scripted(*waits, DONE), phone, target=APP, **more)  # type: ignore[arg-type]
         await task().run(context)
         assert phone.done == []
+
+
+async def test_an_operator_who_says_no_is_not_told_that_the_work_got_stuck() -> None:
+    # Each asks for another approval, and each is denied: the operator is there and knows.
+    shown = [button(f"Delete {name}", n / 10) for n, name in enumerate("ABCDEFGH", start=1)]
+    presses = [says("click_element", element=n) for n in range(1, 9)]
+    model = scripted(*presses, DONE, DONE)
+    context = MemoryContext(model, PaperPhone(lambda: shown), answer=lambda _question: "Deny")
+    await task().run(context)
+    assert len(context.questions) >= 8
+    assert not any("getting nowhere" in question.text for question in context.questions)
+    assert not any("the work stops here" in text for text in texts(model))

@@ -38,6 +38,22 @@ def test_a_slider_has_a_name_and_a_place(
     assert (found.kind, found.label, found.value) == ("slider", label, value)
 
 
+@pytest.mark.parametrize("place", ["", "50", "45%", "$20", "0.5"])
+@pytest.mark.parametrize(
+    "at", [(0.1, 0.26, 0.4, 0.29), (0.1, 0.22, 0.3, 0.25)], ids=["right above", "with a gap"]
+)
+def test_a_slider_without_a_name_takes_the_one_above_and_its_text_is_its_place(
+    place: str, at: tuple[float, float, float, float]
+) -> None:
+    heading = node("Screen", (0.1, 0.05, 0.5, 0.1))
+    other = node("Text size", (0.1, 0.5, 0.4, 0.53))
+    bar = node(place, (0.1, 0.3, 0.9, 0.35), class_name=SEEK_BAR)
+    second = node("", (0.1, 0.54, 0.9, 0.59), class_name=SEEK_BAR)
+    shown = seen(heading, node("Brightness", at), bar, other, second).elements
+    found = [(e.label, e.value) for e in shown if e.kind == "slider"]
+    assert found == [("Brightness", place), ("Text size", "")]
+
+
 @given(st.integers(0, 100), st.integers(0, 100))
 def test_a_slider_that_moved_is_the_same_one_elsewhere(was: int, now: int) -> None:
     before, after = (

@@ -14,6 +14,7 @@ from agent.errors import (
     UsageError,
     WrongStateError,
 )
+from agent.loop.conversation.turn_prompt import TurnPrompt
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import (
     ErrorEvent,
@@ -47,6 +48,39 @@ async def test_a_session_goes_from_queued_to_running_to_completed_with_its_resul
     assert len(of_type(msgs, TaskStarted)) == len(ends(msgs)) == 1
     assert session.turn_id == "" and session.serial == "phone-1"
     assert of_type(msgs, SessionAssigned) == [SessionAssigned(serial="phone-1")]
+
+
+@pytest.mark.parametrize("end", [COMPLETED, CANCELLED])
+async def test_words_to_a_session_that_ended_are_its_next_task_only_where_that_is_asked_for(
+    stage: Stage, end: SessionState
+) -> None:
+    async with stage.play():
+        session_id = await stage.create("look around")
+        await stage.reach(session_id, COMPLETED)
+        if end is CANCELLED:
+            session_id = await stage.create("look around", start=False)
+            await stage.do(protocol.SessionCancel(session_id=session_id))
+            await stage.reach(session_id, CANCELLED)
+        said = protocol.UserInput(session_id=session_id, text="now look at the clock")
+        with pytest.raises(WrongStateError, match="sessions resume"):
+            await stage.do(said)
+        before = len(await stage.msgs(session_id))
+        await stage.do(replace(said, resumes=True))
+
+        async def ended() -> list[object] | None:
+            later = (await stage.msgs(session_id))[before:]
+            return later if of_type(later, TaskComplete) else None
+
+        msgs = await stage.until(ended, "the end of a turn with the new words")
+    kinds = [type(msg) for msg in msgs]
+    continued, message = of_type(msgs, protocol.SessionContinued)[0], msgs[1]
+    assert continued.generation == 1 and kinds[0] is protocol.SessionContinued
+    assert isinstance(message, protocol.UserMessage)
+    assert (message.text, message.steer) == ("now look at the clock", False)
+    prompt = TurnPrompt()
+    for msg in msgs[: kinds.index(TaskStarted)]:
+        prompt.fold(msg)  # type: ignore[arg-type]
+    assert not prompt.goal
 
 
 async def test_a_request_that_is_made_again_begins_nothing_new(stage: Stage) -> None:

@@ -42,7 +42,11 @@ def _codes(runs: str) -> Iterator[tuple[str, int]]:
 
 KEY_CODES = dict(_codes(_RUNS))
 
-_BUTTONS = {Button.DELETE: "DEL", Button.RECENTS: "APP_SWITCH"}
+_BUTTONS = {
+    Button.DELETE: "DEL",
+    Button.RECENTS: "APP_SWITCH",
+    Button.NOTIFICATIONS: "NOTIFICATION",
+}
 
 
 def button_code(button: Button) -> int:

@@ -16,6 +16,7 @@ from agent.devices.protocols import (
     TREE_TIMEOUT_S,
     Button,
     Capture,
+    Dated,
     Device,
     Displays,
     TextWay,
@@ -103,7 +104,16 @@ class DisplayDevice:
         """List the apps that can be started."""
         return await self._main.apps(timeout_s=timeout_s)
 
+    async def local_time(self, *, timeout_s: float = 5.0) -> str:
+        """Return the phone's; empty if it does not report it. Raises DeviceError."""
+        main = self._main
+        return await main.local_time(timeout_s=timeout_s) if isinstance(main, Dated) else ""
+
     # --- acting ----------
+
+    async def caret_to_end(self, *, timeout_s: float = 5.0) -> None:
+        """Put the caret behind the line that it is in."""
+        await self.key("MOVE_END", timeout_s=timeout_s)
 
     async def tap(self, at: Point, *, timeout_s: float = 5.0) -> None:
         """Touch a place briefly."""

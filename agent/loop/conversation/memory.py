@@ -26,9 +26,11 @@ from agent.loop.screen.login_wall import login_warning
 from agent.loop.screen.support_phase import is_support_goal
 from agent.loop.screen.verify import UNSEEN
 from agent.loop.screen.wrong_screen import is_searching, misleads
+from agent.loop.signals.equal_rows import equal_rows_warning
 from agent.loop.signals.recover import RecentActions, wrong_app
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import Message, MessageKind, Role, ToolCall
+from agent.safety.approval import is_yes
 from agent.safety.scope import is_neutral
 from agent.tools.foreign import wire_name
 from agent.tools.lenient_json import NotJson, read_json
@@ -97,6 +99,7 @@ class Memory:
     _places: dict[str, records.Observation] = field(default_factory=dict)
     """The newest screen of each page that the conversation tells of."""
     _hints: dict[str, protocol.UserMessage] = field(default_factory=dict)
+    _denied: set[str] = field(default_factory=set)  # The call that the operator said no to.
     _asked: dict[str, records.Question] = field(default_factory=dict)
     _orders: list[str] = field(default_factory=list)
     _moved_on: bool = False  # Something else was said since the newest order, or its work is over.
@@ -168,6 +171,8 @@ class Memory:
             case protocol.QuestionAnswered(question_id=question_id, answer=answer):
                 # The model reads it as the call's result; a compaction keeps it as it was said.
                 asked = self._asked.pop(question_id, None)
+                if asked is not None and asked.kind is records.QuestionKind.APPROVAL:
+                    self._denied = {asked.call_id} if not is_yes(answer) else set()
                 if asked is not None and (line := answer_line(asked, answer)):
                     self._words.append(line)
             case protocol.SessionContinued(generation=generation):
@@ -276,7 +281,8 @@ class Memory:
         self._follow_support(trail, seen)
         trail.saw(_mark(seen), after_action=self._acted)
         asked_in = login_warning(self.goal, seen.elements, self.step)
-        return (*trail.warnings(), asked_in) if asked_in else trail.warnings()
+        which = equal_rows_warning(self.words, seen.elements)
+        return (*trail.warnings(), *filter(None, (asked_in, which)))
 
     def _follow_support(self, trail: RecentActions, seen: records.Observation) -> None:
         """Follow a support case on its way, from the screens that it stored."""
@@ -404,7 +410,11 @@ class Memory:
             # A claim that was refused opens again what the model had marked too early.
             self.done.clear()
         if msg.outcome is records.ActionOutcome.FAILED and call.tool not in _TALK:
-            self.trail.on_refused()
+            # The operator who says no is there and knows; only a second try is a sign of trouble.
+            if call.call_id in self._denied:
+                self.trail.troubled = 0
+            else:
+                self.trail.on_refused()
         done = msg.outcome is not records.ActionOutcome.FAILED
         if done and may_change_screen(call.tool, call.arguments):
             # Of a key that shows nothing, an unchanged screen says nothing either.

@@ -56,7 +56,7 @@ def name_by_place(nodes: Sequence[UiNode], rows: Rows) -> None:
 
 
 def _name_fields(nodes: Sequence[UiNode], rows: Rows) -> None:
-    fields = [at for at, node in enumerate(nodes) if is_editable(node)]
+    fields = [at for at, node in enumerate(nodes) if is_editable(node) or is_slider(node)]
     if not fields:
         return
     nameless = [at for at in fields if _is_nameless(nodes[at]) and at not in rows.placeholders]
@@ -98,8 +98,17 @@ def _matched(
 
 
 def _is_nameless(node: UiNode) -> bool:
-    """Return whether a field has no name, or a mere sample of what belongs into it."""
+    """Return whether a field has no name, or a mere sample of what belongs into it, and a slider
+    no more than the place where it stands.
+    """
+    if is_slider(node) and node.text and not names_nothing(node.text):
+        return False
     return not node.description and (not node.hint or names_nothing(node.hint))
+
+
+def is_slider(node: UiNode) -> bool:
+    """Return whether a node is dragged to a value."""
+    return node.class_name.casefold().endswith(("seekbar", "slider"))
 
 
 def _is_caption(node: UiNode) -> bool:

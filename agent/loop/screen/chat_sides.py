@@ -28,7 +28,9 @@ _MESSAGE_KINDS = frozenset({"text", "btn"})
 def chat_sides(elements: Sequence[Element]) -> dict[int, str]:
     """Return `ME` or `THEM` by element number; empty when the screen is no conversation."""
     field = message_field(elements)
-    is_sure = field is not None
+    # A form asks for a message among other things; what stands over it was written by nobody.
+    others = [e for e in elements if e.editable and e is not field and not is_search(e)]
+    is_sure = field is not None and not others
     field = field or _bar_field(elements)
     if field is None:
         return {}

@@ -197,6 +197,9 @@ def _name_and_value(
         name, at_value = _slider_name_and_value(
             _tidy(node.text, redact), _tidy(node.description, redact)
         )
+        caption = _tidy(rows.placeholders.get(at, ""), redact)
+        if caption and (not name or names_nothing(name)):
+            name, at_value = caption, name or at_value
         if name:
             return name, at_value
     parts = own_parts(node)

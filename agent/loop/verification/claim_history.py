@@ -21,7 +21,9 @@ DO_AGAIN = f"Do only what is missing, or open the screen that shows the result; 
 """How the refusal of a claim ends; stored ones may begin in other words."""
 CORRECT_IT = "Call finish again with `result` corrected"
 """How the refusal of a result ends that does not fit the schema."""
-_KEYS_THAT_LOOK = ("HOME", "BACK", "RECENTS", "MENU", "VOLUME_UP", "VOLUME_DOWN", "POWER")
+_KEYS_THAT_LOOK = (
+    *("HOME", "BACK", "RECENTS", "NOTIFICATIONS", "MENU", "VOLUME_UP", "VOLUME_DOWN", "POWER"),
+)
 
 
 @dataclass(frozen=True, slots=True)

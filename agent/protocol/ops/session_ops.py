@@ -99,7 +99,7 @@ class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
 
 
 class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
-    """Steer the running turn, or start a turn of an idle session."""
+    """Steer the running turn, or start a turn of an idle or, on request, of an ended session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
     brief: ClassVar[str] = "Send a session a hint or a new task."
@@ -110,6 +110,8 @@ class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
     """Who wrote it; only the operator's words allow anything."""
     let_through: bool = False
     """Whether what looks like a secret in the text is not redacted in this session."""
+    resumes: bool = False
+    """Whether an ended session is resumed with it as its next task; refused without."""
 
 
 class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_through"):

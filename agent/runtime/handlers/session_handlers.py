@@ -72,6 +72,7 @@ class SessionHandlers:
             sub.submission_id,
             speaker=op.speaker,
             let_through=op.let_through,
+            resumes=op.resumes,
             by=sub.client,
         )
         return reply_to(sub)

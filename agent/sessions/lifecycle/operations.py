@@ -199,6 +199,7 @@ class Operations:
         *,
         speaker: Speaker = Speaker.OPERATOR,
         let_through: bool = False,
+        resumes: bool = False,
         by: ClientInfo | None = None,
     ) -> None:
         """Steer the open turn, or start a turn with this prompt; a parent passes it on.
@@ -206,6 +207,7 @@ class Operations:
         Args:
             speaker: who wrote it.
             let_through: what looks like a secret in the text is not redacted in this session.
+            resumes: an ended session that works by itself begins its next generation with it.
             by: the client; None for the core itself.
 
         Raises:
@@ -214,6 +216,13 @@ class Operations:
                 it.
         """
         async with self.locked_tree(session_id, ends_review_turns=True, by=by) as (top, children):
+            if resumes and top.record.state.is_terminal and not top.delegates:
+                said = self._read(top, text, "The message", let_through)
+                hint = Steering(message_id=new_message_id(), text=said.text, speaker=speaker)
+                generation = self._resuming.next_generation(top, await self._parent_of(top))
+                resumed = self._resuming.resume_with(top, generation, self._prompt(hint))
+                await self.store_and_begin([(top, (*said.events, *resumed))], submission_id)
+                return
             check_unsettled(top)
             await self.check_parent(top)
             said = self._read(top, text, "The message", let_through)
@@ -477,14 +486,17 @@ class Operations:
             self._parts.withheld.keep(live.session_id, said.withheld)
         return said
 
+    def _prompt(self, hint: Steering) -> protocol.UserMessage:
+        """Return a message as what the next turn is to do."""
+        return protocol.UserMessage(
+            text=hint.text, message_id=hint.message_id, speaker=hint.speaker, steer=False
+        )
+
     def _hearing(self, live: LiveSession, hint: Steering) -> tuple[protocol.EventMsg, ...]:
         """Return the events that deliver a message: steering, or a turn with it as the prompt."""
-        steers = live.turn is not None
-        message = protocol.UserMessage(
-            text=hint.text, message_id=hint.message_id, speaker=hint.speaker, steer=steers
-        )
-        if steers:
-            return (message,)
+        message = self._prompt(hint)
+        if live.turn is not None:
+            return (replace(message, steer=True),)
         superseded = (
             protocol.QuestionClosed(
                 question_id=question.question_id, reason=protocol.CloseReason.NEWER_MESSAGE

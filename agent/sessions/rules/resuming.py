@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from agent.errors import WrongStateError
-from agent.protocol import EventMsg, SessionContinued, SessionStateChanged
+from agent.protocol import EventMsg, SessionContinued, SessionStateChanged, UserMessage
 from agent.records import Session, SessionState
 from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.registry.live_session import LiveSession
@@ -74,6 +74,14 @@ class Resuming:
             f"Session {live.session_id} is {record.state} and does not need to be resumed.",
             way_on(live),
         )
+
+    def resume_with(
+        self, live: LiveSession, generation: int, prompt: UserMessage
+    ) -> tuple[EventMsg, ...]:
+        """Return the events of a session that ended and goes on with another prompt."""
+        continued, *others = self.resume_one(live, generation)
+        # After what begins the generation, or the goal would be its prompt.
+        return (continued, prompt, *others)
 
     def resume_tree(self, top: LiveSession, children: Sequence[LiveSession]) -> list[Move]:
         """Return what opens a new generation of a settled parent: what did not succeed runs again,

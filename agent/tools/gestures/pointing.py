@@ -83,7 +83,7 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
         element = element_at(screen, self.element) if self.element else None
         goal = element_at(screen, self.to_element) if self.to_element else None
         start = _read_point(self.start) if element is None else clip(element.bounds.center)
-        share = None if element is None else _share(self.end)
+        share = None if element is None else _share(self.end, is_slider=element.kind == "slider")
         if goal is not None:
             end, where = clip(goal.bounds.center), name_of(goal)
         elif element is not None and share is not None:
@@ -146,9 +146,9 @@ def _at_share(element: Element, share: float) -> Point:
     return clip(Point(x=box.left + share * (box.right - box.left), y=box.center_y))
 
 
-def _share(text: str) -> float | None:
-    """Read "40%" as 0.4; None for what is no percentage from 0 to 100."""
-    found = re.fullmatch(r"\s*(\d{1,3})\s*%\s*", text[:40])
+def _share(text: str, *, is_slider: bool) -> float | None:
+    """Read "40%" as 0.4, of a slider also "40"; None for what is no number from 0 to 100."""
+    found = re.fullmatch(rf"\s*(\d{{1,3}})\s*%{'?' if is_slider else ''}\s*", text[:40])
     return None if found is None or int(found[1]) > 100 else int(found[1]) / 100
 
 

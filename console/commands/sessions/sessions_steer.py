@@ -1,4 +1,4 @@
-"""What is said to sessions under way: answer, hint, pause, stop, resume, cancel, attach."""
+"""What is said to sessions: answer, hint, say, pause, stop, resume, cancel, attach."""
 
 import sys
 from typing import Unpack
@@ -180,6 +180,50 @@ def hint(
     act_on(ctx, session_id, act, as_json=as_json)
 
 
+@click.command(
+    "say",
+    epilog="""\b
+Examples:
+  switchboard sessions say 3f2a "Now do the same for Ben"
+  cat next.txt | switchboard sessions say 3f2a -
+""",
+)
+@SESSION_ID
+@click.argument("text", metavar="TEXT")
+@LET_THROUGH
+@follow_flags
+@click.pass_context
+def say_to_session(
+    ctx: click.Context, session_id: str, *, text: str, let_through: bool, **speech: Unpack[Speech]
+) -> None:
+    """Tell a session what to do next: a hint while it works, else a new turn with these words.
+
+    A session that has ended is resumed with them, on the same phone, and knows what it did before;
+    'resume' without words pursues its goal again. '-' reads the words from stdin. If no other
+    process owns the data directory, this one runs the session to its end. Exit codes are those of
+    'run'.
+    """
+    from console.runs.run import pursue_stored
+
+    words = sys.stdin.read().strip() if text == "-" else text
+    settings = settings_for(ctx)
+    options = follow_options(settings, speech)
+
+    async def work(host: Host, stop: StopRequest) -> ExitCode:
+        session = await host.core.session(session_id)
+        act = protocol.UserInput(
+            session_id=session.session_id, text=words, let_through=let_through, resumes=True
+        )
+        if host.owned or options.json_lines:
+            return await pursue_stored(settings, host, session.session_id, act, stop, options)
+        await host.core.request(act)
+        began = "a hint" if session.turn_id else "a new turn"
+        say(f"Told {session.session_id}: {began}.")
+        return ExitCode.DONE
+
+    end(run_with_session(settings, session_id, work))
+
+
 @click.command()
 @SESSION_ID
 @JSON_OPTION
@@ -335,5 +379,16 @@ def attach_target(ctx: click.Context, session_id: str, as_json: bool) -> None:
     act_on(ctx, session_id, act, as_json=as_json)
 
 
-COMMANDS = (answer, hint, let_through, pause, stop, resume, cancel, attach, attach_target)
+COMMANDS = (
+    answer,
+    hint,
+    say_to_session,
+    let_through,
+    pause,
+    stop,
+    resume,
+    cancel,
+    attach,
+    attach_target,
+)
 """In the order of the help page."""

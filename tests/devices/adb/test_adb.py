@@ -57,6 +57,13 @@ async def test_apps_are_listed_and_launch_into_the_foreground(device: Device) ->
     assert (await device.foreground()).package != "com.android.settings"
 
 
+async def test_the_shade_is_opened_by_a_button_that_no_phone_has(device: Device) -> None:
+    await device.press(Button.NOTIFICATIONS)
+    packages = {node.package for node in (await device.tree()).nodes}
+    assert "com.android.systemui" in packages
+    await device.press(Button.BACK)
+
+
 async def test_launching_what_is_not_there_is_an_error(device: Device) -> None:
     with pytest.raises(DeviceError, match=r"no\.such\.app"):
         await device.launch("no.such.app")

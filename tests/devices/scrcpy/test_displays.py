@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from agent.devices.adb_device import AdbDevice
-from agent.devices.protocols import Button
+from agent.devices.protocols import Button, Dated
 from agent.devices.scrcpy.dialect import dialect
 from agent.devices.scrcpy.link import ScrcpySettings
 from agent.devices.scrcpy.server_file import PhoneServer
@@ -29,6 +29,9 @@ async def test_an_app_lives_on_a_display_that_nobody_sees(bench: Bench) -> None:
     assert bench.device.displays.opened() == (display,)
     await display.start_app(SETTINGS)
     assert (await display.device.foreground()).package == SETTINGS
+    # A part of a tree works on such a display, and is told the date too.
+    assert isinstance(display.device, Dated)
+    assert await display.device.local_time() == await bench.device.local_time() != ""
     assert await bench.device.foreground() == before, "the main display is as it was"
     await display.close()
     assert not display.is_open
