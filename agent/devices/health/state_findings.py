@@ -80,7 +80,7 @@ def thermal_finding(fact: Fact[Thermal]) -> RepairableFinding:
     """Return whether the phone is so hot that it slows itself."""
     if isinstance(fact, Unknown):
         if NO_SUCH_SERVICE in fact.reason:
-            detail = "Android tells of it from version 10 on"
+            detail = "it has no thermal service; Android has one from version 10 on"
             return RepairableFinding(name="thermal", ok=True, detail=detail)
         return unknown("thermal", "its temperature", fact.reason)
     ok = fact.value.status < HOT_STATUS

@@ -21,6 +21,7 @@ COMMANDS = {
     "notification": "dumpsys notification --noredact",
     "power": "dumpsys power",
     "battery": "dumpsys battery",
+    "thermal": "dumpsys thermalservice",
     "display": "dumpsys display",
 }
 STATES = {

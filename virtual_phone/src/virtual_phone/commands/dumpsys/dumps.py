@@ -23,7 +23,12 @@ from virtual_phone.commands.dumpsys.network_dumps import (
 )
 from virtual_phone.commands.dumpsys.notification_dump import dump_notification
 from virtual_phone.commands.dumpsys.package_dump import dump_package
-from virtual_phone.commands.dumpsys.power_dumps import battery_command, dump_battery, dump_power
+from virtual_phone.commands.dumpsys.power_dumps import (
+    battery_command,
+    dump_battery,
+    dump_power,
+    dump_thermal,
+)
 from virtual_phone.commands.dumpsys.window_dump import dump_window
 from virtual_phone.phone import Phone
 from virtual_phone.server.faults import FaultKind
@@ -109,7 +114,15 @@ SERVICES: dict[str, Callable[[Phone, list[str]], str]] = {
     "connectivity": dump_connectivity,
     "user": dump_user,
     "trust": dump_trust,
+    "thermalservice": dump_thermal,
 }
+_SINCE = {"thermalservice": 10}
+"""Services that only newer versions of Android have."""
+
+
+def _services(phone: Phone) -> dict[str, Callable[[Phone, list[str]], str]]:
+    version = phone.form_factor.android.number
+    return {name: one for name, one in SERVICES.items() if version >= _SINCE.get(name, 0)}
 
 
 @command("dumpsys", java=True)
@@ -117,17 +130,18 @@ async def dumpsys(call: Call) -> int:
     """Show what services say of themselves."""
     await call.userland.faults.hold(FaultKind.HUNG_DUMPSYS)
     words = list(call.args)
+    services = _services(call.phone)
     while words and words[0].startswith("-"):
         option = words.pop(0)
         if option == "-l":
             await call.line("Currently running services:")
-            for name in sorted(SERVICES):
+            for name in sorted(services):
                 await call.line(f"  {name}")
             return 0
         if option in ("-t", "-T", "--priority", "--skip") and words:
             words.pop(0)
     if not words:
-        for name, report in SERVICES.items():
+        for name, report in services.items():
             await call.line("-" * 79 + f"\nDUMP OF SERVICE {name}:\n" + report(call.phone, []))
         return 0
     service, *rest = words
@@ -137,7 +151,7 @@ async def dumpsys(call: Call) -> int:
         from virtual_phone.commands.packages.policies import policy_command
 
         return await policy_command(call, service, rest)
-    dump = SERVICES.get(service)
+    dump = services.get(service)
     if dump is None:
         from virtual_phone.commands.windowing import SERVICES as KNOWN
 

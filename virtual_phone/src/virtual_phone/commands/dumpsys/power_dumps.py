@@ -1,4 +1,4 @@
-"""`dumpsys power` and `dumpsys battery`, and the command that forces a battery's values.
+"""`dumpsys` of `power`, `battery` and `thermalservice`, and the command that forces a battery's values.
 
 Their lines are in the tables of those names. Invariant: a value that was forced is told as forced.
 """
@@ -75,6 +75,13 @@ def dump_power(phone: Phone, words: list[str]) -> str:
         at = power.since_start_ms(at_s)
         values |= {key: str(at), f"{key}_ago": str(max(0, now - at))}
     return "\n".join(phone.form_factor.lines("power")["power"].lines(values))
+
+
+def dump_thermal(phone: Phone, words: list[str]) -> str:
+    """Return `dumpsys thermalservice`: a phone that is never warm."""
+    del words
+    values = {"forced": "false", "status": "0"}
+    return "\n".join(phone.form_factor.lines("thermal")["thermalservice"].lines(values))
 
 
 async def battery_command(call: Call, words: list[str]) -> int:
