@@ -292,6 +292,12 @@ ALIASES = {
     "reason": "summary",
     "fact": "text",
     "note": "text",
+    "choices": "options",
+    "clear_first": "clear",
+    "clear_text": "clear",
+    "clear_existing": "clear",
+    "replace": "clear",
+    "overwrite": "clear",
 }
 """Other names of fields."""
 NUMBERS = frozenset({"element"} | {alias for alias, name in ALIASES.items() if name == "element"})

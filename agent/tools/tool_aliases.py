@@ -104,7 +104,10 @@ def _translated(name: str, said: dict[str, object]) -> tuple[str, dict[str, obje
         case "wait_for_response":
             return "wait", {"seconds": RESPONSE_WAIT_S}
         case "request_human_review" | "ask_human" | "ask_operator" | "ask" | "ask_question":
-            return "ask_user", {"question": _first(said, _QUESTION), **_only(said, "options")}
+            return "ask_user", {
+                "question": _first(said, _QUESTION),
+                "options": _first(said, ("options", "choices", "answers")),
+            }
         case "open_app" | "start_app" | "open" | "launch":
             return "launch_app", {"app": _first(said, ("app", "name", "app_name", "package"))}
         case "back" | "go_back" | "navigate_back" | "home" | "go_home" | "navigate_home":

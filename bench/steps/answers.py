@@ -189,7 +189,11 @@ def _row(name: str, played: Sequence[tuple[Played, Played]]) -> str:
 async def play(exercises: Sequence[Exercise], most: int) -> list[Played]:
     """Play each goal once on a virtual phone, with at most so many calls in an answer."""
     with tempfile.TemporaryDirectory(prefix="answers-") as folder:
-        overrides = {"data_dir": f"{folder}/data", "model.verifier": "off"}
+        overrides = {
+            "data_dir": f"{folder}/data",
+            "model.verifier": "off",
+            "safety.reviewer": "off",
+        }
         policy = RoutePolicy((), most)
         settings = load_settings(overrides=overrides)
         async with house(

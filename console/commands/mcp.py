@@ -11,8 +11,8 @@ from agent.errors import ConfigError
 from agent.extras import install, missing
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.sections import CommandGroup
-from console.commands.mcp_check import check_command
 from console.commands.mcp_install import install_command
+from console.commands.servers.mcp_check import check_command
 from console.core.command_settings import settings_for
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host

@@ -1,5 +1,6 @@
 """CONTRACTS 5.2: the result strings of actions."""
 
+import pytest
 from msgspec.structs import replace
 
 from agent.loop.screen import verify
@@ -34,9 +35,32 @@ def test_typing_is_judged_by_what_the_field_holds() -> None:
     assert typing("", "Bob").endswith('the field holds "Bob".')
 
 
+@pytest.mark.parametrize(
+    ("old", "text", "runs"),
+    [
+        ("2026-11-28", "2026-12-09", True),
+        ("10:00", "14:00", True),
+        ("Ferry", "Boat", True),
+        ("Ferry ", "Boat", False),
+        ("Ferry", " and boat", False),
+        ("Ferry", "\nBoat", False),
+        ("Ferry", ", boat", False),
+        ("渡し", "船", False),
+        ("12", "+4", False),
+    ],
+)
+def test_a_text_that_runs_together_with_what_was_there_is_a_warning(
+    old: str, text: str, runs: bool
+) -> None:
+    was, now = seen(field("To", 0.4, old)), seen(field("To", 0.4, old + text))
+    said = verify.verify_typing("Typed", text, was.elements[0], was, now)
+    assert said.startswith("WARNING: ") is runs
+    assert ("clear" in said) is runs
+
+
 def test_typing_that_left_the_field_as_it_was_is_no_success() -> None:
     assert typing("Anna Berg", "Anna Berg").endswith('the field still holds "Anna Berg".')
-    assert typing("Anna Berg", "Anna BergAnna Berg").startswith("OK: ")
+    assert typing("Anna Berg ", "Anna Berg Anna Berg").startswith("OK: ")
 
 
 def test_a_password_field_that_was_to_be_emptied_and_was_not_is_no_success() -> None:

@@ -163,6 +163,13 @@ def test_every_other_name_means_one_of_our_tools() -> None:
         ("click_element", {"label": "Save"}, {"label": "Save"}, ()),
         (
             "type_text",
+            {"text": "a", "element": 2, "clear_first": True},
+            {"text": "a", "element": 2, "clear": True},
+            (),
+        ),
+        ("ask_user", {"question": "?", "choices": ["a"]}, {"question": "?", "options": ["a"]}, ()),
+        (
+            "type_text",
             {"text": "a", "element": 2, "press_enter": True},
             {"text": "a", "element": 2},
             ("press_enter",),

@@ -117,7 +117,13 @@ class FactProbes:
     async def _heat(self) -> list[Row]:
         said = await self._answer_to(THERMAL)
         if NO_SUCH_SERVICE in said:
-            return [absent(Area.POWER, "heat", "it has no thermal service; Android has one from version 10 on")]
+            return [
+                absent(
+                    Area.POWER,
+                    "heat",
+                    "it has no thermal service; Android has one from version 10 on",
+                )
+            ]
         heat = read_thermal(said)
         return [fact_row(Area.POWER, "heat", _changed(heat, lambda its: STATUSES[its.status]))]
 

@@ -47,6 +47,8 @@ def untold_change(
     said = "" if toast in told else toast
     if whole.startswith(_ELSEWHERE):
         return " ".join(filter(None, (_elsewhere(whole.removesuffix(toast), current, told), said)))
+    if toast and whole.startswith(f"TOAST: {toast}"):
+        return "" if toast in told else whole
     if not whole.startswith("CONTENT_UPDATED"):
         return "" if _without_kind(whole) in told or _is_told(whole, told) else whole
     found = difference(previous, current, covered=covered, scrolled=scrolled)

@@ -5,6 +5,7 @@ FAILED, or UNKNOWN when nobody can tell; OK only when the screen shows the effec
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from agent.loop.screen.changes import (
@@ -42,6 +43,8 @@ _READ_CHARS = 1_900  # A longer value may be one that was not read to its end.
 _NEW_LABELS = 3
 _UNCHANGED = "It is still"
 _STATES = 3
+_WORD_LETTERS = frozenset({"Ll", "Lu", "Nd"})
+"""Letters with two cases, and digits: scripts that have them write spaces between words."""
 
 
 def failed(reason: str) -> str:
@@ -165,6 +168,11 @@ def verify_typing(
     if old.strip() and old in now.value and len(now.value) >= len(old) + len(text.strip()):
         if clear:
             return f"WARNING: {what}, but what was there before is still there, too: {held}."
+        if _runs_together(old, text):
+            return (
+                f"WARNING: {what}, but it runs together with what was there: the field holds "
+                f"{held}. Type with clear to replace it."
+            )
         return f"OK: {what}. It was added to what was there: the field now holds {held}."
     # More than that, or other spaces: the model has to see what stands there now.
     return f"OK: {what}. The field now holds {held}."
@@ -174,6 +182,11 @@ def _is_misplaced(text: str, old: str, value: str) -> bool:
     """Return whether a field holds both texts to the letter, and not one after the other."""
     joined, held = ("".join(one.split()) for one in (old + text, value))
     return len(held) == len(joined) and held != joined and sorted(held) == sorted(joined)
+
+
+def _runs_together(old: str, text: str) -> bool:
+    """Return whether a text was put to another as one word, in a script that parts words."""
+    return all(unicodedata.category(letter) in _WORD_LETTERS for letter in (old[-1:], text[:1]))
 
 
 def _verify_secret(what: str, text: str, was: Element | None, now: Element, *, clear: bool) -> str:

@@ -1,4 +1,4 @@
-"""`dumpsys` of `power`, `battery` and `thermalservice`, and the command that forces a battery's values.
+"""`dumpsys` of power, battery and heat, and the command that forces a battery's values.
 
 Their lines are in the tables of those names. Invariant: a value that was forced is told as forced.
 """
