@@ -171,7 +171,7 @@ def verify_typing(
         if _runs_together(old, text):
             return (
                 f"WARNING: {what}, but it runs together with what was there: the field holds "
-                f"{held}. Type with clear to replace it."
+                f"{held}. Type with clear all that it is to hold."
             )
         return f"OK: {what}. It was added to what was there: the field now holds {held}."
     # More than that, or other spaces: the model has to see what stands there now.
