@@ -10,7 +10,7 @@ for work in the core.
 import asyncio
 import os
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -130,6 +130,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = (Navigation, AppControls)
     """What owns the actions that every screen has."""
     first_look: FirstLook | None = None
+    _is_shut_down = False
     kept: SettingsWriter
     keyboard: Keyboard
     navigation: Navigation
@@ -159,7 +160,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.bridge = Bridge(core, self.post_message)
         self.errors = ErrorReports(
             self.say,
-            is_ending=lambda: self._exit or self._closing,
+            is_ending=lambda: self._exit or self._closing or self._is_shut_down,
             give_up=lambda why: self.exit(1, return_code=1, message=why),
         )
         self.ops = OpClient(core, self.bridge, self.say, self.refresh_top)
@@ -244,6 +245,11 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         opening = load_first_overview(self, self._replay, self.first_look)
         self.run_worker(opening, name="begin", exit_on_error=False)
 
+    async def _shutdown(self) -> None:
+        # Textual takes the screens down while the clocks still tick.
+        self._is_shut_down = True
+        await super()._shutdown()
+
     async def close(self) -> None:
         """Stop listening; the core keeps running."""
         self.gate.close()
@@ -270,7 +276,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     def refresh_top(self) -> None:
         """Refresh the visible console screen."""
         top = self.top
-        if top is not None and top.is_composed:
+        if top is not None and top.is_live:
             # What a key changed may be shown by the clock before the key's own showing.
             with self.in_open_cause():
                 self.errors.guarded(f"showing {type(top).__name__}", top.refresh_all)
@@ -312,6 +318,9 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         typing = isinstance(self.focused, TextArea | Input) or (is_driven_at(self.focused))
         return not (typing and bool(wanted) and self.keys.types(wanted))
 
+    def expects_words(self) -> None:
+        self.keyboard.stray_words.expect()
+
     async def action_act(self, action_id: str) -> None:
         """Perform an action of the registry."""
         await self.dispatcher.act(action_id)
@@ -327,12 +336,14 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
             self._said_s[text] = now_s
             self.notify(clean(text, 600), severity=severity, markup=False, timeout=NOTICE_S)
 
-    def request(self, op: Op, *, done: str = "") -> None:
-        """Send an op without waiting; an error becomes a notice.
+    def request(
+        self, op: Op, *, done: str = "", refused: Callable[[SwitchboardError], object] | None = None
+    ) -> None:
+        """Send an op without waiting; an error becomes a notice, and is told to `refused`.
 
         Keys after the one that sent it are handled once its effect is in the view state.
         """
-        self.spawn(self.ops.ask(op, done=done), type(op).__name__)
+        self.spawn(self.ops.ask(op, done=done, refused=refused), type(op).__name__)
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
         """Send an op and wait for its reply; None if it failed, which a notice reports."""

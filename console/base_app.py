@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rich.console import RenderableType
 from textual.app import App
+from textual.widgets import Input, TextArea
 
 from agent.core import Core
+from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
 from agent.state.reducer import Attention
 from console.core.error_reports import ErrorReports
@@ -34,6 +36,7 @@ from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
 from console.terminal_input.gated_driver import TerminalNotice
 from widgets.base.fault_isolation import FaultIsolatedApp
+from widgets.pictures.phone_pane import is_driven_at
 
 if TYPE_CHECKING:
     from agent.settings import Settings, UiSettings
@@ -47,6 +50,10 @@ class TopScreen(Dispatched, Protocol):
     WHERE: ClassVar[actions.Where]
     is_composed: bool
     controllers: tuple[Controller, ...]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it has its widgets: they are all there, and none is being taken away."""
 
     @property
     def is_current(self) -> bool:
@@ -172,6 +179,18 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
         return self._driver is not None and self._driver.can_suspend and not self.is_web
 
     @property
+    def has_field(self) -> bool:
+        """Whether what is typed now goes into a field, or to a phone that is driven."""
+        focused = self.focused
+        if isinstance(focused, TextArea | Input):
+            return not focused.disabled
+        return is_driven_at(focused)
+
+    def expects_words(self) -> None:
+        """Hear that the key being handled opens a field: else no word after it is a command."""
+        raise NotImplementedError
+
+    @property
     def top(self) -> TopScreen | None:
         """The console screen that is seen, also under a dialog."""
         raise NotImplementedError
@@ -194,8 +213,10 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
         """Show a notice; foreign text is fine."""
         raise NotImplementedError
 
-    def request(self, op: Op, *, done: str = "") -> None:
-        """Send an op without waiting; what it fails with becomes a notice."""
+    def request(
+        self, op: Op, *, done: str = "", refused: Callable[[SwitchboardError], object] | None = None
+    ) -> None:
+        """Send an op without waiting; what it fails with becomes a notice, told to `refused`."""
         raise NotImplementedError
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:

@@ -70,6 +70,7 @@ class QuestionItem(_Item, frozen=True, kw_only=True):
     answer: str | None = None
     answered_by: str = ""
     closed: str = ""  # Why it ended without an answer.
+    ended_ms: int = 0  # When it was answered or closed; 0 while it is open.
 
 
 class NoticeItem(_Item, frozen=True, kw_only=True):
@@ -273,9 +274,11 @@ def _fold(draft: _Draft, event: protocol.Event) -> None:
         case protocol.RequestUserInput(question=question):
             draft.add(QuestionItem(key=str(event.seq), at_ms=event.ts_ms, question=question))
         case protocol.QuestionAnswered(question_id=asked):
-            draft.change_question(asked, answer=msg.answer, answered_by=msg.answered_by)
+            draft.change_question(
+                asked, answer=msg.answer, answered_by=msg.answered_by, ended_ms=event.ts_ms
+            )
         case protocol.QuestionClosed(question_id=asked):
-            draft.change_question(asked, closed=closed_words(msg) or "closed")
+            draft.change_question(asked, closed=closed_words(msg) or "closed", ended_ms=event.ts_ms)
         case protocol.SessionRolledBack(turns=turns, from_seq=from_seq):
             # A key is the seq of the event that an item began with.
             draft.items = [item for item in draft.items if int(item.key) < from_seq]

@@ -15,8 +15,10 @@ from textual.message import Message
 
 from console.input.gate import OPENS_S, InputGate, Wait, is_input
 from console.input.joiners import joined
+from console.input.stray_words import StrayWords
 from console.keys import actions
 from console.terminal.notices import make_way
+from widgets.base.causality import Cause
 
 if TYPE_CHECKING:
     from console.base_app import ConsoleApp
@@ -46,8 +48,11 @@ class Keyboard:
             lambda: app.call_later(self.gate.go_on),
             stops=self._stops_all,
             give_up=self._say_dropped,
-            follow=app.follow,
+            follow=self._follow,
             lay_out=app.lay_out,
+        )
+        self.stray_words = StrayWords(
+            lambda: app.has_field, lambda why: app.say(why, tone="warning")
         )
 
     async def hear(self, event: Event) -> None:
@@ -76,8 +81,15 @@ class Keyboard:
         """Press a key where the focus is, as part of what is being handled."""
         await self._handle(Key(key, None))
 
+    def _follow(self, cause: Cause | None) -> None:
+        self._app.follow(cause)
+        if cause is None:
+            self.stray_words.rest()
+
     async def _take(self, event: Event) -> None:
         app = self._app
+        if not isinstance(event, MouseMove | Resize) and self._is_stray(event):
+            return
         if isinstance(event, Key | Paste):
             # Clicks with keys between them are no double click.
             app._click_chain_last_time = None
@@ -92,6 +104,13 @@ class Keyboard:
             app.spawn(self._press_once_open(event.key), "moving in a list", Wait.OPENS)
         else:
             await self._handle(event)
+
+    def _is_stray(self, event: Event) -> bool:
+        if isinstance(event, Key) and any(
+            event.key in self._app.keys.keys(one) for one in actions.ACTIONS if one.in_text
+        ):
+            return False
+        return self.stray_words.takes(event)
 
     def _is_for_what_comes(self, key: Key) -> bool:
         """Return whether a key moves in a list, or opens its row, that nothing is in yet."""

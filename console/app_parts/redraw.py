@@ -74,7 +74,7 @@ class Redraw:
         top, is_busy = app.top, not app.gate.is_idle
         if (
             top is not None
-            and top.is_composed
+            and top.is_live
             and self._frame_clock.may_draw(app._driver, key_is_under_way=is_busy)
         ):
             with app.in_open_cause():
@@ -82,7 +82,7 @@ class Redraw:
 
     def _on_still_clock(self) -> None:
         app, top = self._app, self._app.top
-        if top is not None and top.is_current and top.is_composed:
+        if top is not None and top.is_current and top.is_live:
             app.errors.guarded("drawing a still", lambda: app.stills.look(top.still()))
 
     def _on_second(self) -> None:

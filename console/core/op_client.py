@@ -60,21 +60,28 @@ class OpClient:
         self.pending.note(op)
         return self._attempt(op)
 
-    def ask(self, op: Op, *, done: str = "") -> Coroutine[Any, Any, Reply | None]:
+    def ask(
+        self, op: Op, *, done: str = "", refused: Callable[[SwitchboardError], object] | None = None
+    ) -> Coroutine[Any, Any, Reply | None]:
         """Send an op; return its reply, or None when it failed, which is shown.
 
         Args:
             op: the op.
             done: a line to show once it is done; empty: none.
+            refused: hears what it failed with.
         """
         self.pending.note(op)
-        return self._ask(op, done)
+        return self._ask(op, done, refused)
 
-    async def _ask(self, op: Op, done: str) -> Reply | None:
+    async def _ask(
+        self, op: Op, done: str, refused: Callable[[SwitchboardError], object] | None
+    ) -> Reply | None:
         reply = await self._attempt(op)
         self._changed()
         if isinstance(reply, SwitchboardError):
             self._say(str(reply), tone="error")
+            if refused is not None:
+                refused(reply)
             return None
         if done:
             self._say(done)

@@ -89,11 +89,17 @@ class InputGate:
         self._waiter: asyncio.Task[None] | None = None
         self._is_handling = False
         self._core_is_late = False
+        self._taken_s = 0.0
 
     @property
     def is_idle(self) -> bool:
         """Whether everything that was typed has had its effect."""
         return not (self._waiting or self._is_handling or self._cause is not None)
+
+    @property
+    def rests_s(self) -> float:
+        """For how many seconds nothing has been typed or clicked."""
+        return monotonic() - self._taken_s
 
     @property
     def waiting(self) -> int:
@@ -104,6 +110,7 @@ class InputGate:
 
     async def take(self, event: Event) -> None:
         """Handle an event, or queue it behind what came before."""
+        self._taken_s = monotonic()
         last = self._waiting[-1] if self._waiting else None
         if isinstance(event, MouseMove | Resize) and type(last) is type(event):
             # Only where the pointer is counts, and the size that is, not how it came there.

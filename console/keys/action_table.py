@@ -1,8 +1,8 @@
 """Every action by screen and group, in the order of the help page. Data only.
 
 A row is an action's id, its keys, its title and, where it has them, its rank in the footer, `in
-text` and `own` (see `console.keys.actions.Action`); below it stands what it does. Two spaces part
-the columns.
+text`, `own` and `writes` (see `console.keys.actions.Action`); below it stands what it does. Two
+spaces part the columns.
 """
 
 TABLE = """
@@ -18,9 +18,9 @@ session.pause  p  Pause  rank 8
     over.
 session.cancel  c  Cancel  rank 22
     End the selected session and its children; press twice.
-session.new  n  New  rank 10
+session.new  n  New  rank 10, writes
     Write the goal of a new session and choose its device.
-session.write  i  Write  rank 11
+session.write  i  Write  rank 11, writes
     Go to the composer: prompt, steer or answer the selected session.
 session.replay  R  Replay  rank 30
     Play the selected session again from the store.
@@ -39,11 +39,11 @@ session.copy  y  Copy
 notice.done  D  Clear read  rank 14
     Dismiss the ended sessions that you have read, or the marked ones, from every console; the
     history keeps them.
-notice.send  s  Follow up  rank 15
+notice.send  s  Follow up  rank 15, writes
     Write a new goal that starts from the result of the selected, ended session.
-session.tag  l  Tag  rank 24
+session.tag  l  Tag  rank 24, writes
     Tag the selected or marked sessions; -word removes a tag.
-session.rename  E  Rename
+session.rename  E  Rename  writes
     Write another title for the selected or marked sessions.
 
 [deck: Several]
@@ -82,7 +82,7 @@ view.full  F  Full pane  rank 35
 session.editor  e  In your editor
     Open the step under the cursor with all that was stored of it, else the whole transcript, in
     $VISUAL or $EDITOR.
-steer.edit  h  Change hint  rank 16
+steer.edit  h  Change hint  rank 16, writes
     Change the hint under the cursor, or the newest, that no step has applied.
 steer.withdraw  u  Take back  rank 17
     Withdraw the hint under the cursor, or the newest, that no step has applied.
@@ -95,12 +95,12 @@ question.next  exclamation_mark  Next question  rank 12
 [deck: Questions]
 question.approve  a  Approve  rank 5
     Approve the card's action once; press twice away from the card.
-question.reject  r  Reject  rank 6
+question.reject  r  Reject  rank 6, writes
     Reject the card's action: type a reason, or nothing, and press enter.
 question.session  A  For this session
     Approve the same button of the same app for the rest of the session; press twice on the
     card.
-question.modify  m  Instead
+question.modify  m  Instead  writes
     Write what to do instead of the card's action; a text to be typed can be edited.
 question.wheel  t  By hand  own
     On the card: take the wheel of its phone.
@@ -134,9 +134,9 @@ device.open  o  Open phone  rank 18
     Show this phone large: elements, log, health, the wheel.
 
 [deck: Looking]
-view.filter  slash  Filter  rank 31
+view.filter  slash  Filter  rank 31, writes
     Show only sessions that match; esc clears.
-view.find  f  Find
+view.find  f  Find  writes
     Find words in the transcript; enter goes to the next, esc leaves.
 view.numbers  number_sign  Numbers
     Show or hide the element numbers on the picture.
@@ -186,15 +186,15 @@ wall.virtual  v  Virtual phone  rank 32
     Start a virtual phone, if none is there.
 
 [wall: Looking]
-wall.filter  slash  Filter  rank 31
+wall.filter  slash  Filter  rank 31, writes
     Show only phones that match, by name, state, session, @host/ or #tag; esc clears.
 wall.group  B  Group  rank 34
     Group the phones by host, or not; on a fleet.
 
 [jobs: Jobs]
-job.new  n  New  rank 10
+job.new  n  New  rank 10, writes
     Write a job, a watcher or a commitment in a few lines.
-job.edit  e  Change  rank 14
+job.edit  e  Change  rank 14, writes
     Change what the selected job does and when.
 job.run  r  Run now  rank 11
     Make the selected job due now; its schedule continues after the run.
@@ -213,7 +213,7 @@ job.stop  x  Stop  rank 20
     Stop the selected job or watcher for good; press twice.
 job.replay  R  Replay  rank 21
     Play the newest run of the selected job again.
-job.filter  slash  Filter  rank 31
+job.filter  slash  Filter  rank 31, writes
     Show only what matches; esc clears.
 job.next_list  tab  Next list  rank 30
     Go from the jobs to the watchers, and on to the commitments.
@@ -227,7 +227,7 @@ job.group  B  Group  rank 34
     Group what is listed by host, or not; on a fleet.
 
 [history: History]
-history.search  slash  Search  rank 10
+history.search  slash  Search  rank 10, writes
     Find sessions by what they said and did; esc clears.
 history.replay  enter  Replay  own
     Replay the session from the place found.
@@ -322,7 +322,7 @@ device.read  r  Read again  rank 11
     Refresh the elements, the log or the health check.
 device.repair  f  Repair  rank 9
     Repair the finding under the cursor, where the core can.
-device.filter  slash  Filter  rank 12
+device.filter  slash  Filter  rank 12, writes
     Show only lines of the log that match; !word excludes; esc clears.
 device.numbers  number_sign  Numbers
     Show or hide the element numbers on the picture.
@@ -349,7 +349,7 @@ device.previous_pane  shift+tab  Previous pane
 [settings: Settings]
 settings.edit  enter  Change  own
     Change the setting under the cursor; it is checked and saved in the file.
-settings.filter  slash  Filter  rank 10
+settings.filter  slash  Filter  rank 10, writes
     Show only settings that match; esc clears.
 
 [everywhere: Screens]
@@ -365,7 +365,7 @@ screen.settings  comma  Settings
     Every setting, what it means, and a place to change it.
 
 [everywhere: Console]
-app.palette  ctrl+p colon  Palette  rank 94
+app.palette  ctrl+p colon  Palette  rank 94, writes
     Find any action by name.
 app.model  M  Connect a model
     Connect a model by key, local server or login.

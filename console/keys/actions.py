@@ -34,7 +34,8 @@ class Action(NamedTuple):
     """One thing the operator can do.
 
     `rank` orders the footer, 0 keeps it out. `in_text` actions also work while typing and over a
-    dialog. `own` actions are bound by the widget that has the focus, not by the registry.
+    dialog. `own` actions are bound by the widget that has the focus, not by the registry. What is
+    typed after one that `writes` is a text.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Action(NamedTuple):
     rank: int = 0
     in_text: bool = False
     own: bool = False
+    writes: bool = False
 
 
 def _read(table: str) -> Iterator[Action]:
@@ -68,6 +70,7 @@ def _read(table: str) -> Iterator[Action]:
                 rank=next((int(one[5:]) for one in flags if one.startswith("rank ")), 0),
                 in_text="in text" in flags,
                 own="own" in flags,
+                writes="writes" in flags,
             )
 
 

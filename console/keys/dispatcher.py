@@ -82,6 +82,9 @@ class ActionHost(Protocol):
     def say(self, text: str, *, tone: str = "information") -> None:
         """Say a line to the operator."""
 
+    def expects_words(self) -> None:
+        """Hear that the key being handled opens a field: else no word after it is a command."""
+
     def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
         """Do work beside the messages."""
 
@@ -105,6 +108,8 @@ class Dispatcher:
         if action_id != self._armed_by:
             host.two_presses.disarm()
         self._armed_by = action_id
+        if action.writes:
+            host.expects_words()
         method = None
         for owner in self._owners(action):
             method = getattr(owner, method_name(action_id), None)

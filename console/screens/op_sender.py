@@ -1,12 +1,16 @@
 """Where controllers send ops and say lines: the app is one, a test gives a recorder."""
 
-from collections.abc import Coroutine, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol, TypeAlias
 
+from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
 from console.input.gate import Wait
 from console.input.pending import PendingOps
 from console.keys.two_presses import TwoPresses
+
+Refused: TypeAlias = Callable[[SwitchboardError], object]
+"""Hears what an op was refused with."""
 
 
 class OpSender(Protocol):
@@ -28,11 +32,14 @@ class OpSender(Protocol):
     def two_presses(self) -> TwoPresses:
         """What takes a second press."""
 
-    def request(self, op: Op, *, done: str = "") -> None:
-        """Send an op without waiting; what it fails with is said."""
+    def request(self, op: Op, *, done: str = "", refused: Refused | None = None) -> None:
+        """Send an op without waiting; what it fails with is said, and told to `refused`."""
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
         """Send an op and wait for its reply; None when it failed, which was said."""
+
+    def expects_words(self) -> None:
+        """Hear that the key being handled opens a field: else no word after it is a command."""
 
     def say(self, text: str, *, tone: str = "information") -> None:
         """Say a line to the operator."""

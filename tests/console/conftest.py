@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from agent.config import load_settings
 from console.app import SwitchboardApp
+from console.input import stray_words
 from console.keys import two_presses
 from console.screens.deck.deck import DeckScreen
 from tests.console.fakes import FakeCore
@@ -59,6 +60,8 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
     monkeypatch.setattr("textual.constants.COLOR_SYSTEM", "truecolor")
     # On a busy machine the second of two acts may come late; `test_two_acts` minds the time.
     monkeypatch.setattr(two_presses, "ARMED_S", 600.0)
+    # And so may the next key of a sentence; `test_stray_words` minds that time.
+    monkeypatch.setattr(stray_words, "PAUSE_S", 600.0)
     settings = load_settings(environ={"SWITCHBOARD_DATA_DIR": str(tmp_path)})
 
     @asynccontextmanager

@@ -74,7 +74,7 @@ async def test_a_handle_that_may_be_several_names_them_until_more_is_typed() -> 
         await pilot.press("5")
         assert "any free device" in label()
         await pilot.press(*"x #n", "tab")
-        assert "no tag of a phone begins so" in label()
+        assert "no tag of a phone starts with #" in label()
 
 
 async def test_a_hint_that_has_no_room_says_that_it_goes_on() -> None:

@@ -15,8 +15,8 @@ def test_a_phone_that_was_never_looked_at_says_so() -> None:
 
 
 def test_the_newest_the_usual_and_the_worst_are_figures() -> None:
-    assert text(240) == "looks █ 240 ms"
-    assert text(100, 200, 800, 100) == "looks ▂▃█▂ 100 ms  usually 100 ms, 800 ms at most"
+    assert text(240) == "screen read █ 240 ms"
+    assert text(100, 200, 800, 100) == "screen read ▂▃█▂ 100 ms  usually 100 ms, 800 ms at most"
     assert "".join(part for part, _ in small_latency_line((100, 200))) == "▅█ 200 ms"
 
 

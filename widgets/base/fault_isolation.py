@@ -8,6 +8,7 @@ every widget (`widgets.base.causality`).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     _Run = App[Any]
 else:
     _Drawn = _Run = object
+
+_log = logging.getLogger(__name__)
 
 
 class WidgetFailed(Message):
@@ -86,7 +89,17 @@ def _tell_once(widget: FaultIsolated, error: Exception) -> None:
         _tell(widget, error, "while drawing")
 
 
+def is_leaving(widget: Widget) -> bool:
+    """Return whether a widget is being taken away, or what it is in, or has been."""
+    nodes = widget.ancestors_with_self
+    return any(node._pruning or node._closing for node in nodes) or not widget.is_attached
+
+
 def _tell(widget: Widget, error: Exception, doing: str) -> None:
+    if is_leaving(widget):
+        # What it would have shown is gone, and so is what it looked for.
+        _log.debug("%s, which is leaving, %s: %s", type(widget).__name__, doing, error)
+        return
     widget.app.post_message(WidgetFailed(error, f"{type(widget).__name__} {doing}"))
 
 

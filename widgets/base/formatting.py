@@ -225,7 +225,7 @@ def action_object(action: ActionView) -> str:
         return ""
     about = "" if action.tool == "scroll" else _telling(action)
     if action.tool == "type_text" and about:
-        about = f"“{about}”"
+        about = quoted(about, 120)
     if action.element is not None:
         label = one_line(action.element.label, 60)
         if label in ("", _UNLABELED):
@@ -245,6 +245,15 @@ def _telling(action: ActionView) -> str:
         if name in given:
             return one_line(str(given[name]), 120)
     return ""
+
+
+def quoted(text: str, most: int) -> str:
+    """Return a foreign text in quotation marks, those within it as inner ones; one line."""
+    inner = one_line(text, most).translate(_INNER)
+    return f"“{inner}”"
+
+
+_INNER = str.maketrans('“”„"', "‘’‚'")
 
 
 def answerer(client: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from agent.records import Bounds, Element, PhoneFinding
 from agent.text import clean, one_line
+from widgets.base.formatting import quoted
 from widgets.base.rows import Line, Parts, Row
 
 _LOG_STYLES = {"E": "$bad", "F": "$bad", "W": "$warn", "I": "$foreground"}
@@ -23,7 +24,7 @@ def element_rows(elements: Sequence[Element], *, width: int) -> list[Row]:
             (one_line(element.label, 120), "$foreground" if element.enabled else "$faint"),
         )
         if element.value:
-            left = (*left, (f"  “{one_line(element.value, 60)}”", "$primary"))
+            left = (*left, (f"  {quoted(element.value, 60)}", "$primary"))
         marks = [
             word
             for word, holds in (

@@ -15,6 +15,7 @@ from agent.schedules import explain_cron, next_times_ms
 from agent.state.terms import without_codes
 from agent.text import clean, one_line
 from widgets.base import formatting
+from widgets.base.formatting import quoted
 from widgets.lists.session_rows import device_name
 
 
@@ -196,7 +197,7 @@ def delivery_words(job: Job) -> str:
     if mode == "silent":
         return "a mark in the list"
     wording = job.delivery_json.get("notification_text", "")
-    return f"a notice: “{one_line(wording, 400)}”" if wording else "a notice"
+    return f"a notice: {quoted(wording, 400)}" if wording else "a notice"
 
 
 def result_words(text: str) -> str:

@@ -10,7 +10,7 @@ from widgets.base import formatting
 from widgets.base.bars import sparkline
 from widgets.base.rows import Parts
 
-NONE_YET = "looks: none yet"
+NONE_YET = "screen reads: none yet"
 _LEAST_CELLS, _MOST_CELLS = 4, 30
 _SMALL_CELLS = 8
 _SLOW = 3  # So many times the usual, and the newest look stands out.
@@ -26,7 +26,7 @@ def latency_line(took_ms: Sequence[int], width: int) -> Parts:
     if not took_ms:
         return ((NONE_YET, "$faint"),)
     figure, style = _newest(took_ms)
-    left = width - len("looks  ") - len(figure)
+    left = width - len("screen read  ") - len(figure)
     usual = ""
     if len(took_ms) > 1:
         told = (formatting.duration(median_low(took_ms)), formatting.duration(max(took_ms)))
@@ -35,7 +35,7 @@ def latency_line(took_ms: Sequence[int], width: int) -> Parts:
         usual = ""
     cells = max(0, min(len(took_ms), _MOST_CELLS, left - len(usual)))
     return (
-        ("looks ", "$faint"),
+        ("screen read ", "$faint"),
         (sparkline(took_ms, cells), "$observe"),
         (f" {figure}", style),
         (usual, "$muted"),

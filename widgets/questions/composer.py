@@ -1,27 +1,23 @@
 """The place to write: a prompt, a hint, an answer, a new goal, a reason.
 
 Says what was written and in which mode; what it means is the console's business. Invariants: text
-that was begun in one mode is never sent in another; each subject keeps its own half-written text.
+that was begun in one mode is never sent in another; each subject keeps its own half-written text;
+what can no longer be delivered is never sent, and its words can be recalled.
 """
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
-from textual.events import Key, Paste, Resize
 from textual.message import Message
-from textual.widgets import TextArea
 
-from agent.text import clean
+from agent.text import one_line
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
-from widgets.base.hint_input import fitted
 from widgets.base.rows import Parts
+from widgets.questions.writing_field import MOST_CHARS, WritingField
 
 
 class Mode(StrEnum):
@@ -91,103 +87,10 @@ _STYLES = {
 }
 
 
-MOST_CHARS = 20_000
-"""As much as the core takes as a goal; a field that holds more answers no key for seconds."""
 _HANDLES = {"@": "phone", "#": "tag of a phone", "+": "MCP server"}
 _BEGINS = frozenset({Mode.NEW, Mode.DRAFT})  # The modes in which a device is chosen.
+_UNSENT = 20  # How many texts that could not be delivered can be recalled.
 _RECALLS = frozenset({Mode.NEW, Mode.PROMPT, Mode.NEXT})  # The modes in which a goal is written.
-
-
-class _Field(TextArea):
-    """Many lines, enter sends; a new line is ctrl+j, or alt+enter where the terminal tells it."""
-
-    DEFAULT_CSS = """
-    _Field { height: auto; min-height: 1; max-height: 6; border: none; padding: 0; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("alt+enter,ctrl+j", "break_line", "New line", show=False, priority=True)
-    ]
-
-    sends: Callable[[], None] = staticmethod(lambda: None)
-    """What enter does, in the handling of that very key."""
-    recalls: Callable[[int], None] = staticmethod(lambda _by: None)
-    """What an arrow does where the text has no line to go to; 1 is an older goal."""
-    completes: Callable[[], bool] = staticmethod(lambda: False)
-    """Complete the word at the cursor; False where it is no word that can be."""
-
-    class Switched(Message):
-        """The key that changes the kind of what is begun was pressed."""
-
-    class Turned(Message):
-        """The keys that choose the device were pressed."""
-
-        def __init__(self, by: int) -> None:
-            super().__init__()
-            self.by = by
-
-    hides = False
-    """Whether what is written is drawn as dots: it is a secret."""
-
-    hint = ""
-    """What it says while it is empty."""
-
-    def say(self, hint: str) -> None:
-        """Say this while it is empty."""
-        self.hint = hint
-        self.placeholder = Content(fitted(hint, self.content_size.width))
-
-    def on_resize(self, _event: Resize) -> None:
-        self.say(self.hint)
-
-    def get_line(self, line_index: int) -> Text:
-        line = super().get_line(line_index)
-        return Text("•" * len(line), end="", no_wrap=True) if self.hides else line
-
-    async def _on_key(self, event: Key) -> None:
-        if event.key == "enter":
-            event.stop()
-            event.prevent_default()
-            self.sends()
-        elif event.key == "ctrl+o":
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Switched())
-        elif event.key in {"shift+up", "shift+down"}:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Turned(-1 if event.key == "shift+up" else 1))
-        elif event.key in {"up", "down"} and self._is_at_edge(event.key):
-            event.stop()
-            event.prevent_default()
-            self.recalls(1 if event.key == "up" else -1)
-        elif event.key == "tab" and self.completes():
-            event.stop()
-            event.prevent_default()
-
-    def _is_at_edge(self, key: str) -> bool:
-        row = self.cursor_location[0]
-        return row == (0 if key == "up" else self.document.line_count - 1)
-
-    def action_break_line(self) -> None:
-        """Begin a new line."""
-        self.insert("\n")
-
-    class TooMuch(Message):
-        """So much was pasted that nothing could be done with it."""
-
-        def __init__(self, chars: int) -> None:
-            super().__init__()
-            self.chars = chars
-
-    async def _on_paste(self, event: Paste) -> None:
-        # Textual calls the handler of TextArea after this one, with what is left in the event.
-        chars = len(event.text)
-        if len(self.text) + chars > MOST_CHARS:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.TooMuch(chars))
-        else:
-            event.text = clean(event.text)
 
 
 def _alike(words: Sequence[str]) -> int:
@@ -212,6 +115,9 @@ class Composer(FaultIsolated, Vertical):
             self.text = text
             self.choice = choice
 
+    class Closed(Message):
+        """The operator closed a text that can no longer be delivered."""
+
     class Switched(Message):
         """The operator wants to begin the other kind: a goal, or a draft for one app."""
 
@@ -229,6 +135,10 @@ class Composer(FaultIsolated, Vertical):
         self._choices: Sequence[tuple[str, str]] = ()
         self._choice = 0
         self._about: Parts = ()
+        self.undeliverable = ""
+        """Why the text can no longer go where it was begun for; empty while it can."""
+        self._unsent: list[str] = []
+        """Texts that were closed undelivered, the newest first."""
         self.earlier: Callable[[], Sequence[str]] = tuple
         """Gives earlier goals, the newest first."""
         self.handles: Callable[[str], Sequence[str]] = lambda _word: ()
@@ -239,7 +149,7 @@ class Composer(FaultIsolated, Vertical):
 
     def compose(self) -> ComposeResult:
         yield PartsLine(id="composer-label")
-        yield _Field(
+        yield WritingField(
             id="composer-field",
             compact=True,
             soft_wrap=True,
@@ -248,8 +158,8 @@ class Composer(FaultIsolated, Vertical):
         )
 
     @property
-    def field(self) -> _Field:
-        return self.query_one(_Field)
+    def field(self) -> WritingField:
+        return self.query_one(WritingField)
 
     @property
     def text(self) -> str:
@@ -262,12 +172,23 @@ class Composer(FaultIsolated, Vertical):
         return _SENDS.get(self.purpose.mode, "send")
 
     @property
+    def about(self) -> Parts:
+        """What is said beside the mode."""
+        return self._about
+
+    @property
     def choice(self) -> str:
         """The chosen device, in the mode that has devices."""
         return self._choices[self._choice][0] if self._choices else ""
 
     def aim(
-        self, purpose: Purpose, about: Parts = (), hint: str = "", *, hides: bool = False
+        self,
+        purpose: Purpose,
+        about: Parts = (),
+        hint: str = "",
+        *,
+        hides: bool = False,
+        undeliverable: str = "",
     ) -> None:
         """Turn to another purpose; the text begun for the old one is kept for it.
 
@@ -276,9 +197,10 @@ class Composer(FaultIsolated, Vertical):
             about: more to say beside the mode.
             hint: what stands in the empty field, when not the mode's own sentence.
             hides: what is written is a secret: it is not shown, and not kept for later.
+            undeliverable: why it can no longer be sent; enter then closes it.
         """
         if purpose != self.purpose:
-            field = self.query_one(_Field)
+            field = self.query_one(WritingField)
             if field.hides:
                 field.text = ""
             field.hides = hides
@@ -290,8 +212,21 @@ class Composer(FaultIsolated, Vertical):
             self.field.say(hint or HINTS[purpose.mode])
             self.field.disabled = purpose.mode is Mode.NONE
             self.set_class(purpose.mode in {Mode.ANSWER, Mode.REASON}, "-answers")
-        self._about = about
+        self._about, self.undeliverable = about, undeliverable
+        self.set_class(bool(undeliverable), "-undeliverable")
         self._show_label()
+
+    def close(self) -> None:
+        """Put a text away that cannot be delivered; an arrow brings its words back."""
+        if not self.field.hides:
+            self.put_by(self.text.strip())
+        self.forget(self.purpose)
+        self.undeliverable = ""
+
+    def put_by(self, text: str) -> None:
+        """Keep a text that was not sent for an arrow to bring back."""
+        if text:
+            self._unsent = [text, *(one for one in self._unsent if one != text)][:_UNSENT]
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
         """Offer devices, as (serial, name); the chosen one stays chosen while it is there."""
@@ -315,30 +250,39 @@ class Composer(FaultIsolated, Vertical):
         if mode is Mode.NONE:
             parts = []
         text, fitting = self._fitting
+        if self.undeliverable:
+            kept = " Your words are kept:" if self.text.strip() else ""
+            said = f"  not sent. {self.undeliverable}{kept} enter or esc closes this."
+            label = self.query_one("#composer-label", PartsLine)
+            label.display = True
+            label.show((*parts, (said, "$warn")))
+            return
         if fitting and text == self.text:
             parts += [("  ", ""), (fitting, "$warn")]
         elif mode in _BEGINS and self._choices:
-            parts += [("  on ", "$muted"), (f"⇧↕ {self._choices[self._choice][1]}", "$foreground")]
+            parts += [("  phone: ", "$muted"), (self._choices[self._choice][1], "$foreground")]
+            parts += [("  shift+↑↓ changes it", "$faint")]
         parts += self._about
         label = self.query_one("#composer-label", PartsLine)
         label.display = bool(parts)
         label.show(tuple(parts))
 
     def on_mount(self) -> None:
-        field = self.query_one(_Field)
+        field = self.query_one(WritingField)
         field.sends, field.recalls, field.completes = self._send, self._recall, self._complete
 
     # --- earlier goals, phones and tags ----------
 
     def _recall(self, by: int) -> None:
         """Put an older or a newer goal that holds what was typed into the field."""
-        if self.purpose.mode not in _RECALLS:
+        if self.field.hides or self.undeliverable:
             return
         if self.text != self._recalled:
             # Something was typed since: it is what is looked for now.
             self._sought, self._place = self.text, -1
         wanted = self._sought.casefold().strip()
-        found = [goal for goal in self.earlier() if wanted in goal.casefold()]
+        goals = self.earlier() if self.purpose.mode in _RECALLS else ()
+        found = [goal for goal in (*self._unsent, *goals) if wanted in goal.casefold()]
         self._place = max(-1, min(self._place + by, len(found) - 1))
         self._recalled = self._sought if self._place < 0 else found[self._place]
         self.field.text = self._recalled
@@ -359,7 +303,7 @@ class Composer(FaultIsolated, Vertical):
             text = f"{found[0]} " if len(found) == 1 else found[0][: _alike(found)]
             field.replace(text, (row, column - len(word)), (row, column))
         if len(found) != 1:
-            none = f"no {_HANDLES[word[0]]} begins so"
+            none = f"no {_HANDLES[word[0]]} starts with {one_line(word, 40)}"
             self._fitting = self.text, "  ".join(found) or none
             self._show_label()
         return True
@@ -371,6 +315,10 @@ class Composer(FaultIsolated, Vertical):
 
     def _send(self) -> None:
         """Take the text with its purpose, and leave the field empty for what comes after it."""
+        if self.undeliverable:
+            self.close()
+            self.post_message(self.Closed())
+            return
         purpose, text = self.purpose, self.text.strip()
         self.forget(purpose)
         self.post_message(self.Sent(purpose, text, self.choice))
@@ -383,17 +331,17 @@ class Composer(FaultIsolated, Vertical):
             self.field.text = text
             self.field.move_cursor(self.field.document.end)
 
-    def on__field_too_much(self, event: _Field.TooMuch) -> None:
+    def on_writing_field_too_much(self, event: WritingField.TooMuch) -> None:
         event.stop()
         told = f"Nothing was pasted: it has {event.chars:,} characters, and here is room for "
         self.post_message(self.Refused(f"{told}{MOST_CHARS:,}."))
 
-    def on__field_switched(self, event: _Field.Switched) -> None:
+    def on_writing_field_switched(self, event: WritingField.Switched) -> None:
         event.stop()
         if self.purpose.mode in _BEGINS:
             self.post_message(self.Switched())
 
-    def on__field_turned(self, event: _Field.Turned) -> None:
+    def on_writing_field_turned(self, event: WritingField.Turned) -> None:
         event.stop()
         if self.purpose.mode in _BEGINS and self._choices:
             self._choice = (self._choice + event.by) % len(self._choices)

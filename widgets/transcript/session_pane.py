@@ -121,7 +121,7 @@ def _nothing_yet(view: SessionView, parts: Sequence[tuple[status.Mark, str]]) ->
 def _named(key: str, others: Mapping[str, SessionView]) -> str:
     """Return what the operator calls a session; who drives a phone may also be no session."""
     view = others.get(key)
-    return f"“{one_line(session_title(view.session), 40)}”" if view else one_line(key, 40)
+    return formatting.quoted(session_title(view.session), 40) if view else one_line(key, 40)
 
 
 def is_told(reason: str) -> bool:

@@ -184,7 +184,7 @@ class Health:
             return found
         why_cold = self._device.trees.why_cold
         if not why_cold:
-            return replace(found, detail=f"{found.detail}, by the service that stays up")
+            return replace(found, detail=f"{found.detail}, by the UI Automator service")
         remedy = found.remedy or 'For faster ones: pip install "switchboard-console[uiautomator2]"'
         return replace(found, detail=f"{found.detail}, by a dump: {why_cold}", remedy=remedy)
 

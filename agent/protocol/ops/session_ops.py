@@ -112,6 +112,8 @@ class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
     """Whether what looks like a secret in the text is not redacted in this session."""
     resumes: bool = False
     """Whether an ended session is resumed with it as its next task; refused without."""
+    steers: bool | None = None
+    """True: only to steer the running turn; False: only to start one. Null: whichever it does."""
 
 
 class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_through"):

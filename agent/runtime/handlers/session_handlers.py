@@ -73,6 +73,7 @@ class SessionHandlers:
             speaker=op.speaker,
             let_through=op.let_through,
             resumes=op.resumes,
+            steers=op.steers,
             by=sub.client,
         )
         return reply_to(sub)

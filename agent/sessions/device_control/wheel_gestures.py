@@ -11,7 +11,7 @@ from agent.devices.gestures import LONGEST_GESTURE_MS
 from agent.devices.protocols import Button, Device
 from agent.errors import UsageError
 from agent.records import Point
-from agent.text import one_line
+from agent.text import counted, one_line
 
 TEXT_LIMIT = 10_000
 
@@ -56,9 +56,9 @@ def describe(gesture: protocol.WheelGesture) -> str:
         case protocol.WheelSwipe(start=start, end=end):
             return f"swiped from {_at(start)} to {_at(end)}"
         case protocol.WheelText(text=text):
-            return f"typed {len(text)} characters"
+            return f"typed {counted(len(text), 'character')}"
         case protocol.WheelPaste(text=text):
-            return f"pasted {len(text)} characters"
+            return f"pasted {counted(len(text), 'character')}"
         case protocol.WheelButton(button=button):
             return f"pressed {button}"
         case _:

@@ -200,6 +200,7 @@ class Operations:
         speaker: Speaker = Speaker.OPERATOR,
         let_through: bool = False,
         resumes: bool = False,
+        steers: bool | None = None,
         by: ClientInfo | None = None,
     ) -> None:
         """Steer the open turn, or start a turn with this prompt; a parent passes it on.
@@ -208,12 +209,13 @@ class Operations:
             speaker: who wrote it.
             let_through: what looks like a secret in the text is not redacted in this session.
             resumes: an ended session that works by itself begins its next generation with it.
+            steers: whether a turn must be open, or must not be; None if both are fine.
             by: the client; None for the core itself.
 
         Raises:
             UsageError: the text is empty, or there is no such session.
-            WrongStateError: the session is settled and must be resumed, or another client drives
-                it.
+            WrongStateError: the session is settled and must be resumed, another client drives it,
+                or it is not what `steers` says.
         """
         async with self.locked_tree(session_id, ends_review_turns=True, by=by) as (top, children):
             if resumes and top.record.state.is_terminal and not top.delegates:
@@ -224,6 +226,8 @@ class Operations:
                 await self.store_and_begin([(top, (*said.events, *resumed))], submission_id)
                 return
             check_unsettled(top)
+            if steers is not None and steers is not bool(top.record.turn_id):
+                raise _addressed_otherwise(top.session_id, steers=steers)
             await self.check_parent(top)
             said = self._read(top, text, "The message", let_through)
             hearers = [top]
@@ -613,6 +617,19 @@ def _written(planned: tuple[Session, ...], op: protocol.SessionCreate) -> dict[s
         for session in planned
         if (text := written[session.session_id]) and text != session.goal
     }
+
+
+def _addressed_otherwise(session_id: str, *, steers: bool) -> WrongStateError:
+    """Return why a text is not delivered that was written for another moment of a session."""
+    if steers:
+        return WrongStateError(
+            f"The turn of session {session_id} that this hint was for has ended.",
+            "Send it without `steers` to start a turn with it.",
+        )
+    return WrongStateError(
+        f"A turn of session {session_id} was started meanwhile.",
+        "Send it without `steers` to steer that turn.",
+    )
 
 
 def _allowed(said: OperatorText) -> tuple[protocol.EventMsg, ...]:

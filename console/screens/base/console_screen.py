@@ -18,6 +18,7 @@ from agent.state.reducer import State
 from console.screens.base.framed_screen import FramedScreen
 from console.screens.base.header_footer import TOO_SMALL, HeaderFooter, is_small
 from widgets.base.action_line import ActionLine
+from widgets.base.fault_isolation import is_leaving
 from widgets.base.header_line import PartsLine
 
 if TYPE_CHECKING:
@@ -121,9 +122,14 @@ class ConsoleScreen(FramedScreen):
 
     # --- keeping it fresh ----------
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it has its widgets: they are all there, and none is being taken away."""
+        return self.is_composed and not is_leaving(self) and self in self.app.screen_stack
+
     def refresh_all(self) -> None:
         """Show the picture, header and footer again."""
-        if not self.is_composed or self not in self.app.screen_stack:
+        if not self.is_live:
             # Asked for a moment ago, it may come to a screen that has been left meanwhile.
             return
         self.show_state(self.console_app.bridge.state)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LEAST = (40, 12)
 TOO_SMALL: Parts = ((" Too small: 40×12 is the minimum. ^x stops all. ", "$warn"),)
 _WRITING = (("esc", "back"), ("^j", "new line"), ("tab", "next pane"))
-_SEEKING = (("enter", "to what was found"), ("esc", "clear"))
+_SEEKING = (("enter", "to the results"), ("esc", "clear"))
 NEXT_QUESTION = "question.next"
 """What the count of what waits leads to, in the header or on the tabs of a Deck without one."""
 _STOP_ALL = "session.stop_all"

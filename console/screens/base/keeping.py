@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from agent.protocol import SessionKeep
 from agent.records import Session
 from agent.text import one_line
+from widgets.base.formatting import quoted
 from widgets.lists.session_rows import session_title
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ def keep_pictures(app: "ConsoleApp", root: Session) -> None:
     asked = app.pending.keeps(one)
     kept = not (root.kept if asked is None else asked)
     title = one_line(session_title(root), 40)
-    done = f"The pictures of “{title}” are kept for ever."
+    done = f"The pictures of {quoted(title, 60)} are kept for ever."
     if kept and root.pruned:
-        done = f"“{title}” is kept from now on; its pictures were dropped before."
+        done = f"{quoted(title, 60)} is kept from now on; its pictures were dropped before."
     elif not kept:
-        done = f"The pictures of “{title}” go with the others again."
+        done = f"The pictures of {quoted(title, 60)} go with the others again."
     app.request(SessionKeep(session_id=one, kept=kept), done=done)

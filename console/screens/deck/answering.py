@@ -14,6 +14,7 @@ from agent.state.reducer import AttentionKind
 from agent.text import one_line
 from console.keys.controllers import Controller
 from console.screens.deck.context import DeckContext
+from console.screens.op_sender import Refused
 from widgets.base import formatting
 from widgets.lists.attention_list import AttentionList
 from widgets.lists.row_marks import Marks
@@ -145,7 +146,7 @@ class QuestionController(Controller):
             if part.part_id in given
         )
 
-    def answer_subject(self, subject: str, answer: str) -> None:
+    def answer_subject(self, subject: str, answer: str, refused: Refused | None = None) -> None:
         """Answer a question; one part of several waits until the others are answered."""
         question_id, _, part_id = subject.partition("/")
         if self._deck.ops.pending.is_answered(question_id):
@@ -158,7 +159,8 @@ class QuestionController(Controller):
             self._deck.go_to_card()
             return
         if question is None or not part_id:
-            self._deck.ops.request(UserInputAnswer(question_id=question_id, answer=answer))
+            op = UserInputAnswer(question_id=question_id, answer=answer)
+            self._deck.ops.request(op, refused=refused)
             return
         given = self._given.setdefault(question_id, {})
         given[part_id] = (answer,)
@@ -167,7 +169,8 @@ class QuestionController(Controller):
             self._deck.go_to_card()
             return
         del self._given[question_id]
-        self._deck.ops.request(UserInputAnswer(question_id=question_id, answers=given))
+        op = UserInputAnswer(question_id=question_id, answers=given)
+        self._deck.ops.request(op, refused=refused)
 
     def answer(self, question: Question, answer: str) -> None:
         """Answer a question, or its visible part."""
@@ -183,7 +186,7 @@ class QuestionController(Controller):
             return True
         word = one_line(formatting.answer_word(asked, answer), 40)
         matter = one_line(asked.text, 160).removeprefix(ASKING).strip()
-        sentence = f"Click again for “{word}”: {matter}"
+        sentence = f"Click again for {formatting.quoted(word, 40)}: {matter}"
         subject = f"{asked.question_id}/{answer}"
         means = self._deck.ops.two_presses.confirm("question.click", subject, sentence)
         if not means:

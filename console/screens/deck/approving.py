@@ -14,6 +14,8 @@ from console.keys.controllers import Controller
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.context import DeckContext
 from console.screens.device.wheel import WheelController
+from console.screens.op_sender import Refused
+from widgets.base.formatting import quoted
 from widgets.base.rows import Parts
 from widgets.lists.session_rows import ASKING
 from widgets.questions.composer import Mode, Purpose
@@ -67,6 +69,14 @@ class ApprovalController(Controller):
         asked = self._deck.shown_question
         return asked if asked is not None and asked.kind is QuestionKind.APPROVAL else None
 
+    def _readable(self) -> Question | None:
+        """Show the approval's card; return its question, if there was time to see it."""
+        asked = self._show()
+        if asked is not None and not self._deck.is_card_ready:
+            self._deck.ops.say("This was asked just now: read it, then press the key again.")
+            return None
+        return asked
+
     # --- keys ----------
 
     def do_question_approve(self) -> None:
@@ -88,7 +98,7 @@ class ApprovalController(Controller):
 
     def do_question_reject(self) -> None:
         """Write a reason; enter rejects, with or without one."""
-        asked = self._show()
+        asked = self._readable()
         if asked is None:
             return
         self._rejects = asked
@@ -110,7 +120,7 @@ class ApprovalController(Controller):
         effect = asked.subject.effect if asked.subject else None
         to = effect.recipient if effect is not None else None
         whom = f" to {one_line(to.text, 60)}" if to is not None and to.text else ""
-        sentence = f"{key} again approves “{label}”{whom} for the rest of this session"
+        sentence = f"{key} again approves {quoted(label, 60)}{whom} for the rest of this session"
         ready = self._deck.is_at_card and self._deck.is_card_ready
         self._deck.go_to_card()
         armed = self._deck.ops.two_presses
@@ -123,7 +133,7 @@ class ApprovalController(Controller):
 
     def do_question_modify(self) -> None:
         """Write an alternative to what the card asks."""
-        asked = self._show()
+        asked = self._readable()
         if asked is None:
             return
         self._modifies = asked
@@ -151,11 +161,12 @@ class ApprovalController(Controller):
     # --- the composer ----------
 
     def purpose(self) -> tuple[Purpose, Parts] | None:
-        asked = self._deck.open_questions()
-        if self._rejects is not None and self._rejects in asked:
+        # By id: one of several people may have approved it meanwhile, and it is still asked.
+        asked = {one.question_id for one in self._deck.open_questions()}
+        if self._rejects is not None and self._rejects.question_id in asked:
             return Purpose(Mode.REASON, self._rejects.question_id), ()
         self._rejects = None
-        if self._modifies is not None and self._modifies in asked:
+        if self._modifies is not None and self._modifies.question_id in asked:
             return Purpose(Mode.MODIFY, self._modifies.question_id), ()
         self._modifies = None
         return None
@@ -170,17 +181,21 @@ class ApprovalController(Controller):
         self._rejects = self._modifies = None
         return asked
 
-    def reject(self, question_id: str, reason: str) -> None:
+    def reject(self, question_id: str, reason: str, refused: Refused | None = None) -> None:
         """Reject, with or without a reason."""
         self._rejects = None
         answer = f"{DENY}: {reason}" if reason else DENY
-        self._deck.ops.request(UserInputAnswer(question_id=question_id, answer=answer))
+        op = UserInputAnswer(question_id=question_id, answer=answer)
+        self._deck.ops.request(op, refused=refused)
 
-    def answer_instead(self, question_id: str, text: str) -> None:
-        asked, self._modifies = self._modifies, None
+    def answer_instead(self, question_id: str, text: str, refused: Refused | None = None) -> None:
+        """Answer with another text to type, or reject and say what to do instead."""
+        self._modifies = None
+        asked = self._deck.state.questions.get(question_id)
         types = asked is not None and asked.subject is not None and asked.subject.action == _TYPES
         lead = "Approve with: " if types else f"{DENY}: instead, "
-        self._deck.ops.request(UserInputAnswer(question_id=question_id, answer=lead + text))
+        op = UserInputAnswer(question_id=question_id, answer=lead + text)
+        self._deck.ops.request(op, refused=refused)
 
     # --- the footer ----------
 

@@ -14,6 +14,7 @@ from agent.records import Question, Session, SessionState
 from agent.state.reducer import MessageItem, SessionView, State
 from agent.text import counted, one_line
 from console.core.active_sessions import is_tree_under_way
+from widgets.base.formatting import quoted
 from widgets.lists.session_rows import session_title
 
 _NAMED = 3  # How many sessions of one outcome are named; the rest are counted.
@@ -333,7 +334,7 @@ def result_words(plan: Plan, failed: Sequence[tuple[Step, str]]) -> str:
 
 
 def _reason(why: str, titles: list[str]) -> str:
-    named = ", ".join(f"“{title}”" for title in titles[:_NAMED])
+    named = ", ".join(quoted(title, 40) for title in titles[:_NAMED])
     more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
     return f"Not {named}{more}: {why.rstrip('.')}."
 

@@ -1,20 +1,24 @@
 """Control the Deck's composer: its purpose, and where its text goes.
 
-Invariant: the purpose does not change while the operator types.
+Invariants: a text keeps the address that it was begun for until it is sent or given up; one that
+cannot be delivered stays in the field, which says why.
 """
 
 from secrets import token_hex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.events import DescendantBlur, Paste
 from textual.widgets import Input, TextArea
 
-from agent.protocol import SessionStart, UserInput
+from agent.errors import SwitchboardError
+from agent.protocol import Op, SessionStart, UserInput
 from agent.records import DeviceState, Question, QuestionKind, SessionState
 from agent.state.reducer import SessionView
+from agent.text import counted
 from console.keys.controllers import Controller
 from console.palette.handles import completions
-from console.screens.deck.marking import EACH_PHONE, MarkController
+from console.screens.deck.delivery import Address, why_undeliverable
+from console.screens.deck.marking import EACH_PHONE, MarkController, phones_of
 from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_name
 from widgets.questions.composer import Composer, Mode, Purpose
@@ -28,6 +32,14 @@ _ENDED_HINT = "Ended. p twice to resume, n for a new session"
 """So short that it is whole at 80 columns."""
 
 
+class _Returned(NamedTuple):
+    """A text that came back, why, and whether it can be sent again."""
+
+    address: Address
+    why: str
+    is_final: bool
+
+
 class ComposerController(Controller):
     """The Deck's composer.
 
@@ -39,6 +51,10 @@ class ComposerController(Controller):
     def __init__(self, deck: "BaseDeck", marking: MarkController) -> None:
         self._deck = deck
         self._marking = marking
+        self._held: Address | None = None
+        """What the field was entered for, while the hands are in it."""
+        self._returned: _Returned | None = None
+        """What is shown in the field until it is closed, though the hands may be elsewhere."""
 
     def can(self, action_id: str) -> bool:
         if self._deck.beginning.awaits(action_id):
@@ -50,6 +66,7 @@ class ComposerController(Controller):
     def do_session_write(self) -> None:
         if self._deck.beginning.comes_too_early():
             return
+        self.open()
         if not self._deck.composer.field.disabled:
             self._deck.places.go_to_composer()
         elif self._deck.view() is None:
@@ -81,10 +98,107 @@ class ComposerController(Controller):
 
     # --- what it is for ----------
 
+    def open(self) -> None:
+        """Aim the field at what is meant now; entered, it holds that."""
+        self._held = self._returned = None
+        self._aim_anew(self._deck.view(), self._deck.answering.open_questions())
+        self._held = Address(self._deck.composer.purpose, self._deck.selected)
+
     def aim(self, view: SessionView | None, asked: list[Question]) -> None:
-        """Show the purpose of the composer's text, without changing it during typing."""
+        """Show what the composer's text is for; a text that was begun keeps its address."""
+        composer = self._deck.composer
+        composer.earlier = self._deck.beginning.earlier_goals
+        if self._deck.focused is composer.field:
+            self._hold(bool(asked))
+            return
+        left, self._held = self._held, None
+        if left is not None and composer.text.strip() and (why := self._why_not(left)):
+            self._returned = _Returned(left, why, is_final=True)
+        if self._returned is None:
+            self._aim_anew(view, asked)
+        else:
+            self._show_returned(self._returned)
+
+    def _hold(self, is_asked: bool) -> None:
+        """Show the address of the text under the operator's hands, and whether it still counts."""
+        composer, held, back = self._deck.composer, self._held, self._returned
+        if held is None or held.purpose != composer.purpose:
+            is_back = back is not None and back.address.purpose == composer.purpose
+            held = back.address if back and is_back else self._address(composer.purpose)
+            self._held = held
+        if why := self._why_not(held):
+            composer.aim(held.purpose, undeliverable=why)
+            return
+        about = composer.about
+        for controller in self._deck.controllers:
+            wanted = controller.purpose()
+            if wanted is not None and wanted[0] == held.purpose:
+                about = wanted[1]
+        if held.purpose.mode in {Mode.NEW, Mode.DRAFT}:
+            self._offer_devices()
+        elif held.purpose.mode in {Mode.STEER, Mode.PROMPT}:
+            about = (("  a question waits above", "$ask"),) if is_asked else ()
+        composer.aim(held.purpose, about)
+
+    def _show_returned(self, back: _Returned) -> None:
+        purpose = back.address.purpose
+        if why := self._why_not(back.address):
+            self._deck.composer.aim(purpose, undeliverable=why)
+        else:
+            self._deck.composer.aim(purpose, ((f"  not sent: {back.why}", "$bad"),))
+
+    def _address(self, purpose: Purpose) -> Address:
+        return Address(purpose, self._deck.selected)
+
+    def _why_not(self, address: Address) -> str:
+        """Return why a text cannot be delivered; empty while it can."""
+        back = self._returned
+        if back is not None and back.is_final and back.address == address:
+            return back.why
+        state = self._deck.console_app.bridge.state
+        why = why_undeliverable(address, state, driven=self._deck.wheel.serial)
+        return why or self._marking.why_not(address.purpose)
+
+    def returned(self, address: Address, text: str, why: str, *, is_final: bool = False) -> None:
+        """Show a refused text in its field again, unless something else is written there.
+
+        Args:
+            address: what it was written for.
+            text: what was written.
+            why: the reason, where the view state has none.
+            is_final: whether sending it again would be refused again.
+        """
+        composer = self._deck.composer
+        if self._deck.focused is composer.field:
+            composer.put_by(text)
+            return
+        self._returned = _Returned(address, why, is_final)
+        self._show_returned(self._returned)
+        composer.give_back(address.purpose, text)
+        self._deck.refresh_all()
+
+    def close_undeliverable(self) -> bool:
+        """Close a text that came back or cannot be delivered; False if none is shown."""
+        composer = self._deck.composer
+        if not composer.undeliverable and self._returned is None:
+            return False
+        composer.close()
+        self.on_composer_closed()
+        return True
+
+    def on_composer_closed(self) -> None:
+        """Put away what asked for the text that was closed."""
+        deck, was_in_field = self._deck, self._deck.focused is self._deck.composer.field
+        self._held = self._returned = None
+        deck.approving.forget()
+        deck.following.forget()
+        self._marking.forget()
+        if was_in_field:
+            deck.places.go_to_transcript()
+        deck.refresh_all()
+
+    def _aim_anew(self, view: SessionView | None, asked: list[Question]) -> None:
         composer, beginning = self._deck.composer, self._deck.beginning
-        composer.earlier = beginning.earlier_goals
         for controller in self._deck.controllers:
             if (asked_for := controller.purpose()) is not None:
                 if controller is beginning:
@@ -92,25 +206,17 @@ class ComposerController(Controller):
                 composer.aim(*asked_for)
                 return
         hint = ""
+        answers = bool(asked) and (self._deck.card.is_ready or self._deck.places.is_at_card)
         if view is None or view.session.state.is_terminal:
             wanted = Purpose(Mode.NONE, view.session.session_id if view else "")
             if view is not None:
                 hint = _ENDED_HINT
-        elif asked:
+        elif answers:
             wanted = Purpose(Mode.ANSWER, self._deck.answering.subject_of(asked[0]))
         elif view.session.turn_id:
             wanted = Purpose(Mode.STEER, view.session.session_id)
         else:
             wanted = Purpose(Mode.PROMPT, view.session.session_id)
-        typing = composer.field.has_focus
-        subjects = {self._deck.selected, *map(self._deck.answering.subject_of, asked)}
-        changes = wanted != composer.purpose and composer.purpose.subject in subjects
-        too_soon = wanted.mode is Mode.ANSWER and not self._deck.card.is_ready
-        if typing and changes and (composer.text or too_soon):
-            # The hands are on the keys: what was begun as a hint stays a hint.
-            about = (("  a question waits above", "$ask"),) if asked else ()
-            composer.aim(composer.purpose, about)
-            return
         hides = wanted.mode is Mode.ANSWER and asked[0].secret
         beside: Parts = ()
         if wanted.mode is Mode.ANSWER and asked[0].kind is QuestionKind.APPROVAL:
@@ -132,10 +238,19 @@ class ComposerController(Controller):
             busy = " (busy)" if device.driver else ""
             choices.append((device.serial, f"{device_name(device.serial, state.devices)}{busy}"))
         composer = self._deck.composer
+        if composer.choice not in dict(choices):
+            # What was chosen stays chosen, though it has gone meanwhile.
+            choices.append((composer.choice, self._gone(composer.choice)))
         composer.offer(choices)
         composer.handles = lambda word: completions(
             word, state.devices, self._deck.console_app.tool_servers
         )
+
+    def _gone(self, choice: str) -> str:
+        if choice.startswith(EACH_PHONE):
+            return f"the {counted(len(phones_of(choice)), 'phone')} of sessions marked before"
+        devices = self._deck.console_app.bridge.state.devices
+        return f"{device_name(choice, devices)} (offline)"
 
     # --- what was written ----------
 
@@ -147,40 +262,50 @@ class ComposerController(Controller):
             return
         if not event.text and mode not in {Mode.REASON, Mode.NOTE}:
             return
-        self._send(event)
+        held = self._held
+        is_held = held is not None and held.purpose == event.purpose
+        self._send(event, held if held and is_held else self._address(event.purpose))
+        self._returned = None
         deck.refresh_all()
         if not (mode is Mode.ANSWER and deck.places.is_at_card):
             deck.places.go_to_transcript()
 
-    def _send(self, event: Composer.Sent) -> None:
+    def _send(self, event: Composer.Sent, address: Address) -> None:
         deck, text, (mode, subject) = self._deck, event.text, event.purpose
+
+        def refused(error: SwitchboardError) -> None:
+            self.returned(address, text, str(error))
+
         match mode:
             case Mode.NEW:
                 deck.beginning.begins = False
-                if event.choice == EACH_PHONE:
-                    self._marking.begin_on_each(text, lambda: token_hex(8))
+                if event.choice.startswith(EACH_PHONE):
+                    self._marking.begin_on_each(text, event.choice, lambda: token_hex(8))
                 else:
                     deck.beginning.begin(text, event.choice)
             case Mode.DRAFT:
                 deck.beginning.begins = False
                 deck.beginning.draft(text, event.choice)
             case Mode.MODIFY:
-                deck.approving.answer_instead(subject, text)
+                deck.approving.answer_instead(subject, text, refused)
             case Mode.ANSWER:
-                deck.answering.answer_subject(subject, text)
+                deck.answering.answer_subject(subject, text, refused)
             case Mode.REASON:
-                deck.approving.reject(subject, text)
+                deck.approving.reject(subject, text, refused)
             case Mode.NOTE:
                 deck.following.forget()
-                deck.wheel.hand_back(text)
+                if deck.wheel.serial == subject:
+                    deck.wheel.hand_back(text)
+                else:
+                    self.returned(address, text, "You no longer drive it.", is_final=True)
             case Mode.NEXT | Mode.EDIT:
                 deck.following.send(event)
             case Mode.PROMPT | Mode.STEER:
-                view = deck.view()
-                drafted = view is not None and view.session.state is SessionState.CREATED
-                if drafted and deck.selected == subject:
-                    deck.console_app.request(SessionStart(session_id=subject, prompt=text))
+                view = deck.console_app.bridge.state.sessions.get(subject)
+                if view is not None and view.session.state is SessionState.CREATED:
+                    op: Op = SessionStart(session_id=subject, prompt=text)
                 else:
-                    deck.console_app.request(UserInput(session_id=subject, text=text))
+                    op = UserInput(session_id=subject, text=text, steers=mode is Mode.STEER)
+                deck.console_app.request(op, refused=refused)
             case Mode.NONE | Mode.EACH | Mode.FOLLOW_UP | Mode.TAG | Mode.RENAME:
                 pass

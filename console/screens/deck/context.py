@@ -106,5 +106,8 @@ class DeckContext(Protocol):
     def give_back(self, purpose: Purpose, text: str) -> bool:
         """Return a text to its field; True if the operator is typing something else."""
 
+    def returned(self, purpose: Purpose, text: str, why: str) -> None:
+        """Show a text that can no longer be delivered in its field, and why."""
+
     def answer_later(self) -> None:
         """Close the prompt for a rejection's reason."""

@@ -207,7 +207,7 @@ class DeckScreen(BaseDeck):
 
     def back(self) -> bool:
         """Leave the composer, the filter or the right column; never a session."""
-        if any(controller.back() for controller in self.controllers):
+        if self.composing.close_undeliverable() or any(one.back() for one in self.controllers):
             pass
         elif self.focused is self.composer.field or self.places.is_at_card:
             self.places.go_to_transcript()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from console.keys.controllers import Controller
+from widgets.base.formatting import quoted
 
 if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
@@ -38,7 +39,7 @@ class FindController(Controller):
             return
         words = self.field.value.strip()
         if words and not self._deck.pane.transcript.find_next(self.field.value):
-            self._deck.console_app.say(f"Nothing here contains “{words[:60]}”.")
+            self._deck.console_app.say(f"Nothing here contains {quoted(words, 60)}.")
 
     def back(self) -> bool:
         """Close the field; False if it was not open."""

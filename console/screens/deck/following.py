@@ -117,11 +117,10 @@ class FollowController(Controller):
     async def _change(self, subject: str, text: str) -> None:
         session_id, _, message_id = subject.partition("/")
         op = SteerEdit(session_id=session_id, message_id=message_id, text=text)
-        if await self._deck.ops.ask(op) is None and self._deck.selected == session_id:
-            # A step was quicker. What was written is not lost: it waits to be sent as a new hint.
-            self._deck.refresh_all()
-            if self._deck.write(text):
-                self._deck.go_to_composer()
+        if await self._deck.ops.ask(op) is None:
+            # A step was quicker: what was written is no hint of its own.
+            why = "The hint can no longer be changed."
+            self._deck.returned(Purpose(Mode.EDIT, subject), text, why)
 
     async def _go_on(self, session_id: str, text: str) -> None:
         reply = await self._deck.ops.ask(NoticeSend(session_id=session_id, text=text))

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
 
 EACH_PHONE = "\0each"
-"""The choice of the composer that begins a session on each phone of the marked sessions."""
+"""What the choice begins with that starts a session on each phone of the marked sessions; their
+serials follow.
+"""
 _BATCHED = {
     "session.stop": Act.STOP,
     "session.cancel": Act.CANCEL,
@@ -194,6 +196,18 @@ class MarkController(Controller):
         about = f"  {plan.count_words}: {names}" if plan.steps else "  no session that takes it"
         return self._asks, ((about, "$muted"),)
 
+    def why_not(self, purpose: Purpose) -> str:
+        """Return why a text for several sessions reaches none of them; empty if it does."""
+        act = _ACT_OF.get(purpose.mode)
+        if act is None:
+            return ""
+        plan = plan_for(act, purpose.subject.split(), self._state, text="\0")
+        return "" if plan.steps else "No session is left that takes it."
+
+    def forget(self) -> None:
+        """Close the composer's prompt."""
+        self._asks = None
+
     def sent(self, event: Composer.Sent) -> bool:
         act = _ACT_OF.get(event.purpose.mode)
         if act is None:
@@ -213,14 +227,19 @@ class MarkController(Controller):
         return tuple(dict.fromkeys(serial for serial in serials if serial))
 
     def choices(self) -> list[tuple[str, str]]:
-        """Offer the phones of all marked sessions as one choice."""
+        """Offer the phones of all marked sessions as one choice, which names them."""
         phones = self.phones()
         if len(phones) < 2:
             return []
-        return [(EACH_PHONE, f"the {counted(len(phones), 'phone')} of marked sessions")]
+        return [
+            (
+                EACH_PHONE + "\0".join(phones),
+                f"the {counted(len(phones), 'phone')} of marked sessions",
+            )
+        ]
 
-    def begin_on_each(self, goal: str, request_id: Callable[[], str]) -> None:
-        """Start a session with this goal on each phone of the marked sessions."""
+    def begin_on_each(self, goal: str, choice: str, request_id: Callable[[], str]) -> None:
+        """Start a session with this goal on each phone of a choice."""
         devices = self._state.devices
         app = self._deck.console_app
         goal, servers = servers_in(goal, app.tool_servers)
@@ -230,7 +249,7 @@ class MarkController(Controller):
                 device_name(one, devices),
                 _creation(goal, one, request_id(), app.begins_with, servers),
             )
-            for one in self.phones()
+            for one in phones_of(choice)
         )
         self._runner.run(Plan(Act.BEGIN, steps))
 
@@ -264,6 +283,11 @@ _ACT_OF = {
     Mode.TAG: Act.TAG,
     Mode.RENAME: Act.RENAME,
 }
+
+
+def phones_of(choice: str) -> tuple[str, ...]:
+    """Return the phones that a choice of several names."""
+    return tuple(choice.removeprefix(EACH_PHONE).split("\0"))
 
 
 def _question_ids(plan: Plan) -> list[str]:

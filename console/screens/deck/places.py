@@ -11,6 +11,7 @@ from console.base_app import ConsoleApp
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController
 from console.screens.deck.context import DeckContext
+from console.screens.deck.delivery import Address
 from console.screens.deck.following import FollowController
 from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
@@ -35,6 +36,19 @@ class Panes(Protocol):
         """Show a column and focus a widget in it."""
 
 
+class Composing(Protocol):
+    """What the Deck's composer is for."""
+
+    def open(self) -> None:
+        """Aim the field at what is meant now; entered, it holds that."""
+
+    def returned(self, address: Address, text: str, why: str, *, is_final: bool = False) -> None:
+        """Show a refused text in its field again."""
+
+    def close_undeliverable(self) -> bool:
+        """Close a text that came back or cannot be delivered; False if none is shown."""
+
+
 class BaseDeck(PhoneScreen):
     """The Deck's widgets, its selection, and the controllers that others use."""
 
@@ -46,6 +60,7 @@ class BaseDeck(PhoneScreen):
     answering: QuestionController
     approving: ApprovalController
     targets: TargetController
+    composing: Composing
 
     # --- what is on screen, by name ----------
 
@@ -171,6 +186,7 @@ class DeckPlaces(DeckContext):
         self._deck.panes.go_to("middle", self._deck.card)
 
     def go_to_composer(self) -> None:
+        self._deck.composing.open()
         self._deck.panes.go_to("middle", self._deck.composer.field)
 
     def go_to_transcript(self) -> None:
@@ -187,6 +203,10 @@ class DeckPlaces(DeckContext):
     def give_back(self, purpose: Purpose, text: str) -> bool:
         self._deck.composer.give_back(purpose, text)
         return self._deck.focused is self._deck.composer.field
+
+    def returned(self, purpose: Purpose, text: str, why: str) -> None:
+        address = Address(purpose, self._selected)
+        self._deck.composing.returned(address, text, why, is_final=True)
 
     def answer_later(self) -> None:
         self._deck.approving.ask_no_reason()

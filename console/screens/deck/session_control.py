@@ -7,12 +7,12 @@ presses; a key after an unanswered act applies to the state that the act leads t
 from agent import protocol
 from agent.records import GoalVerdict, Session, SessionState
 from agent.safety.redacting.notice import named_kinds
-from agent.text import one_line
 from console.core.active_sessions import is_tree_under_way
 from console.keys.actions import Action
 from console.keys.controllers import Controller
 from console.screens.deck.context import DeckContext
 from console.screens.deck.session_start import BeginController
+from widgets.base.formatting import quoted
 from widgets.lists.session_rows import session_title
 
 
@@ -106,7 +106,7 @@ class SessionController(Controller):
             ops.request(protocol.SessionStart(session_id=one))
         elif session.state.is_terminal:
             ended = session.state.value.lower()
-            about = f"“{one_line(session_title(session), 40)}”, which has {ended}"
+            about = f"{quoted(session_title(session), 40)}, which has {ended}"
             if self._confirm("session.pause", session, f"resumes {about}"):
                 ops.request(protocol.SessionResume(session_id=one))
         elif session.paused or not self._is_at_work(session):
@@ -122,7 +122,7 @@ class SessionController(Controller):
         one = session.session_id
         below = sum(view.session.parent_id == one for view in self._deck.state.sessions.values())
         children = f" and its {below} children" if below > 1 else " and its child" if below else ""
-        what = f"ends “{one_line(session_title(session), 40)}”{children}"
+        what = f"ends {quoted(session_title(session), 40)}{children}"
         if self._confirm("session.cancel", session, what):
             self._deck.ops.request(protocol.SessionCancel(session_id=one))
 

@@ -86,14 +86,14 @@ class DeviceScreen(BaseDevice):
     def show_state(self, state: State) -> None:
         self._show_facts(state)
         self.side.show()
-        asked = self.shown_phone.wheel.purpose()
+        asked = self._asked_for()
         self.set_class(asked is not None, "-notes")
         view = self.shown_phone.view()
         if view is not None and view.is_behind:
             app, session_id = self.console_app, view.session.session_id
             app.spawn(app.bridge.read_history(session_id), "reading the transcript")
         if asked is not None:
-            self.note.aim(*asked)
+            self.note.aim(asked[0], asked[1], undeliverable=self._why_not(asked[0]))
         else:
             self.note.aim(Purpose(Mode.NONE, ""), hint="Nothing to write here")
         self.shown_phone.show_marks(self.side.chosen_element())
@@ -153,6 +153,23 @@ class DeviceScreen(BaseDevice):
 
     # --- keys ----------
 
+    def _asked_for(self) -> tuple[Purpose, Parts] | None:
+        """Return what the note is for: one that was begun keeps its phone."""
+        note = self.note
+        if note.purpose.mode is Mode.NOTE and self.focused is note.field:
+            return note.purpose, ()
+        return self.shown_phone.wheel.purpose()
+
+    def _why_not(self, purpose: Purpose) -> str:
+        if self.shown_phone.wheel.serial == purpose.subject:
+            return ""
+        devices = self.console_app.bridge.state.devices
+        return f"You no longer drive {device_name(purpose.subject, devices)}."
+
+    def on_composer_closed(self) -> None:
+        self.focus_now(self.table)
+        self.refresh_all()
+
     def on_composer_sent(self, event: Composer.Sent) -> None:
         if event.purpose.mode is Mode.NOTE:
             self.note.forget(event.purpose)
@@ -174,6 +191,10 @@ class DeviceScreen(BaseDevice):
 
     def back(self) -> bool:
         wheel = self.shown_phone.wheel
+        if self.note.undeliverable:
+            self.note.close()
+            self.on_composer_closed()
+            return True
         if wheel.leave_note() or self.shown_phone.text.back():
             return True
         if wheel.serial:

@@ -63,7 +63,7 @@ class ShownPhone(Controller, ABC):
     def is_looked_at(self) -> bool:
         return self._shown_on.is_current and self.pane.is_seen
 
-    def show_driven(self, driven: bool) -> None:
+    def show_driven(self, driven: bool, *, keeps_hands: bool = False) -> None:
         if not self._shown_on.is_composed:
             return
         self.pane.drive(driven)
@@ -71,7 +71,8 @@ class ShownPhone(Controller, ABC):
             self.refresh_all()
             self.go_to_phone()
         else:
-            self.leave_phone()
+            if not keeps_hands:
+                self.leave_phone()
             self.refresh_all()
 
     def refresh_all(self) -> None:

@@ -17,7 +17,7 @@ from console.keys.controllers import Controller
 from console.screens.device.device_parts import DeviceParts
 from console.screens.device.phone_reading import Rereading
 from console.screens.device.wheel import WheelController, WheelPlace
-from widgets.base.formatting import ago
+from widgets.base.formatting import ago, quoted
 from widgets.lists.session_rows import session_title
 from widgets.pictures.phone_pane import PhonePane, ScreenText
 from widgets.pictures.text_map import TextMap
@@ -260,7 +260,7 @@ class PhoneText(Controller):
             what = one_line(element.label, 40)
             sentence = ""
             if view is not None:
-                title = one_line(session_title(view.session), 30)
-                sentence = f"enter again pauses “{title}”, takes the wheel and presses “{what}”"
+                title, label = quoted(session_title(view.session), 30), quoted(what, 60)
+                sentence = f"enter again pauses {title}, takes the wheel and presses {label}"
             if not sentence or app.two_presses.confirm("phone.press", element.key, sentence):
                 self._wheel.take_and_press(serial, element)

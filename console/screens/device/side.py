@@ -91,7 +91,7 @@ class SideController(Controller):
             case Tab.HEALTH:
                 table.show_rows(finding_rows(known.findings or ()))
                 ill = sum(not one.ok for one in known.findings or ())
-                told = f"{ill} to look at" if known.findings else ""
+                told = (counted(ill, "problem") if ill else "no problems") if known.findings else ""
         if self.tab.value in known.busy and self.tab is not Tab.LOG:
             told = "asking the phone…"
         failed = known.failed.get(self.tab.value, "")

@@ -14,10 +14,10 @@ from agent.core import Core
 from agent.errors import DeviceLostError, DeviceTimeoutError, SwitchboardError, WrongStateError
 from agent.records import DeviceState, Element, Point
 from agent.state.reducer import State
-from agent.text import one_line
 from console.input.gate import Wait
 from console.keys.controllers import Controller
 from console.screens.op_sender import OpSender
+from widgets.base.formatting import quoted
 from widgets.base.gesture import Touch
 from widgets.base.rows import Parts
 from widgets.lists.session_rows import device_name
@@ -59,8 +59,13 @@ class WheelPlace(Protocol):
     def has_waiting_session(self) -> bool:
         """Return whether a session waits for the wheel, and so should hear what was done."""
 
-    def show_driven(self, driven: bool) -> None:
-        """Show that the phone is driven from here, or put the operator's hands elsewhere."""
+    def show_driven(self, driven: bool, *, keeps_hands: bool = False) -> None:
+        """Show that the phone is driven from here, or put the operator's hands elsewhere.
+
+        Args:
+            driven: whether it is.
+            keeps_hands: whether they stay where they are: in a note that is being written.
+        """
 
     def go_to_note(self) -> None:
         """Put the operator's hands on the note of handing back."""
@@ -128,6 +133,7 @@ class WheelController(Controller):
         if self.serial:
             self.leave()
             return
+        self._place.ops.expects_words()
         serial = self._place.shown_serial()
         if not self._is_online(serial):
             self._place.ops.say("No phone here to drive.")
@@ -174,11 +180,11 @@ class WheelController(Controller):
 
     def _let_go(self) -> None:
         self._gestures.clear()
-        self._leave_wheel()
+        self._leave_wheel(keeps_hands=self.asks_note)
 
-    def _leave_wheel(self) -> None:
+    def _leave_wheel(self, *, keeps_hands: bool = False) -> None:
         self.serial, self.asks_note = "", False
-        self._place.show_driven(False)
+        self._place.show_driven(False, keeps_hands=keeps_hands)
 
     # --- what hands do ----------
 
@@ -249,9 +255,9 @@ class WheelController(Controller):
                     if isinstance(gesture, PressElement):
                         found = await self._tap_on(serial, gesture.element)
                         if found is None:
-                            label = one_line(gesture.element.label, 60)
+                            label = quoted(gesture.element.label, 60)
                             self._place.ops.say(
-                                f"“{label}” is no longer on the screen; nothing was pressed.",
+                                f"{label} is no longer on the screen; nothing was pressed.",
                                 tone="warning",
                             )
                             continue

@@ -41,7 +41,7 @@ class ExportScreen(Dialog[Kind | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog small", id="export") as dialog:
             dialog.border_title = "Write as"
-            dialog.border_subtitle = foot(("enter", "writes"), ("esc", "back"))
+            dialog.border_subtitle = foot(("enter", "write"), ("esc", "back"))
             yield PartsLine(((self._missing, "$warn"),) if self._missing else (), id="missing")
             yield RowList(id="kinds")
 

@@ -35,7 +35,7 @@ class LeaveScreen(Dialog[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog small") as dialog:
             dialog.border_title = "Leave?"
-            dialog.border_subtitle = foot(("^q", "leaves"), ("esc", "stays"))
+            dialog.border_subtitle = foot(("^q", "leave"), ("esc", "stay"))
             yield PartsLine(self._told)
 
     def action_answer(self, leave: bool) -> None:

@@ -14,8 +14,9 @@ from textual.containers import Vertical
 from textual.widgets import Input
 
 from agent.text import one_line
+from console.base_app import ConsoleApp
 from console.palette.entry import Entry, Kind
-from console.palette.ranking import search
+from console.palette.ranking import Search
 from console.screens.dialogs.dialog import Dialog, foot
 from widgets.base.hint_input import HintInput
 from widgets.base.row_list import RowList
@@ -56,18 +57,17 @@ class PaletteScreen(Dialog[Entry | None]):
         text: str = "",
     ) -> None:
         super().__init__()
-        self._offered = offered
-        self._recent = recent or {}
+        self._search = Search(offered, recent)
         self._typed = typed
         self._text = text
         self._found: dict[str, Entry] = {}
+        self._is_behind = False
+        """Whether the field holds something else than what is listed."""
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="palette") as dialog:
             dialog.border_title = "Palette"
-            dialog.border_subtitle = foot(
-                ("enter", "does it"), ("tab", "completes"), ("esc", "back")
-            )
+            dialog.border_subtitle = foot(("enter", "run"), ("tab", "complete"), ("esc", "back"))
             yield HintInput(
                 self._text, hint=_HINT, compact=True, select_on_focus=False, max_length=_MOST_CHARS
             )
@@ -78,11 +78,21 @@ class PaletteScreen(Dialog[Entry | None]):
         self._show(self._text)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self._show(event.value)
+        assert isinstance(self.app, ConsoleApp)
+        self._is_behind = True
+        if not self.app.gate.waiting:
+            # While more keys wait, one of them will change what is looked for.
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Look for what is in the field, unless it is what is listed."""
+        if self._is_behind:
+            self._show(self.query_one(Input).value)
 
     def _show(self, text: str) -> None:
+        self._is_behind = False
         lines = self._typed(text) if self._typed is not None else None
-        found = search(self._offered, text, self._recent) if lines is None else lines
+        found = self._search.find(text) if lines is None else lines
         # Two commands may complete to the same words: what is listed is listed once.
         self._found = {f"{entry.key} {entry.line}": entry for entry in found}
         listed = self.query_one(RowList)
@@ -92,13 +102,16 @@ class PaletteScreen(Dialog[Entry | None]):
 
     @property
     def _under_cursor(self) -> Entry | None:
+        self._catch_up()
         return self._found.get(self.query_one(RowList).cursor_key)
 
     def action_move(self, by: int) -> None:
+        self._catch_up()
         self.query_one(RowList).action_move(by)
 
     def action_page(self, direction: int) -> None:
         """Move the cursor by half of what is visible."""
+        self._catch_up()
         self.query_one(RowList).action_page(direction)
 
     def action_complete(self) -> None:

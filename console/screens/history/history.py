@@ -13,7 +13,6 @@ from textual.containers import Vertical
 from textual.widgets import Input
 
 from agent.state.reducer import State
-from agent.text import one_line
 from console.input.gate import Wait
 from console.keys import actions
 from console.screens.base.host_grouping import HostGrouping
@@ -23,6 +22,7 @@ from console.screens.history.history_sums import SumsController
 from console.screens.history.replay import ReplayScreen
 from console.screens.history.saved_filters import SavedFilters
 from console.screens.history.stored_sessions import MOST_HITS, StoredSessions
+from widgets.base.formatting import quoted
 from widgets.base.header_line import PartsLine
 from widgets.base.hint_input import HintInput
 from widgets.base.row_list import RowList
@@ -157,9 +157,9 @@ class HistoryScreen(BaseHistory):
         is_saved = self._saved.toggle(self.wanted)
         key = self.key_of("history.filters")
         self.console_app.say(
-            f"Saved: {key} offers “{one_line(self.wanted, 60)}”."
+            f"Saved: {key} offers {quoted(self.wanted, 60)}."
             if is_saved
-            else f"“{one_line(self.wanted, 60)}” is no longer saved."
+            else f"{quoted(self.wanted, 60)} is no longer saved."
         )
 
     def on_input_submitted(self, _event: Input.Submitted) -> None:

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from agent import protocol
 from agent.records import Commitment, CommitmentStatus, Job, JobStatus, Watcher, WatcherStatus
-from agent.text import one_line
 from console.keys.controllers import Controller
 from console.screens.jobs.jobs_lists import Tab
 from console.screens.op_sender import OpSender
+from widgets.base.formatting import quoted
 
 _ENDED = {JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.STOPPED, JobStatus.DISPATCHED}
 _BUSY = {JobStatus.RUNNING, JobStatus.WAITING, JobStatus.AWAITING_REVIEW, JobStatus.QUEUED}
@@ -142,10 +142,10 @@ class JobActs(Controller):
         match self._list.record:
             case Job() as job if self.can("job.stop"):
                 op: protocol.Op = protocol.JobStop(job_id=job.id)
-                sentence = f"{key} again stops job {job.id} “{one_line(job.title, 40)}” for good"
+                sentence = f"{key} again stops job {job.id} {quoted(job.title, 40)} for good"
             case Watcher() as one if self.can("job.stop"):
                 op = protocol.WatcherStop(watcher_id=one.id)
-                about = f"watcher {one.id} “{one_line(one.title, 40)}”"
+                about = f"watcher {one.id} {quoted(one.title, 40)}"
                 sentence = f"{key} again stops {about} for good"
             case _:
                 return

@@ -15,6 +15,7 @@ from console.screens.history.replay import ReplayScreen
 from console.screens.jobs.jobs_acts import can_act
 from console.screens.jobs.jobs_lists import EMPTY, Tab
 from widgets.base.detail_pane import DetailPane
+from widgets.base.formatting import quoted
 from widgets.base.row_list import RowList
 from widgets.lists.groups import by_host
 from widgets.lists.run_plot import SHOWN
@@ -76,7 +77,7 @@ class JobBrowser(Controller):
     def _nothing(self, is_read: bool) -> str:
         if not is_read:
             return "Reading …"
-        return f"Nothing matches “{self.wanted}”." if self.wanted else EMPTY[self.tab]
+        return f"Nothing matches {quoted(self.wanted, 80)}." if self.wanted else EMPTY[self.tab]
 
     # --- keys ----------
 

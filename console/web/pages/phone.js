@@ -12,7 +12,7 @@
   const WHEEL_STEP = 0.25; // Of the screen's height, for one notch.
   const KEYS = { Enter: "ENTER", Backspace: "DELETE", Escape: "BACK", Home: "HOME" };
   const STATES = {
-    live: "live", static: "live, nothing moves", stale: "old", secure: "The app forbids pictures of this screen", unknown: "black, nobody knows why",
+    live: "live", static: "live, unchanged", stale: "old", secure: "The app forbids pictures of this screen", unknown: "black, for an unknown reason",
     lost: "The phone is away", error: "No picture",
   };
 

@@ -51,7 +51,7 @@ async def test_what_the_operator_reads_is_timed_where_no_session_works(
         assert seat.app.bridge.latencies.of("phone-2") == ()
         seat.app.navigation.show_device("phone-2")
         await seat.until(lambda: seat.app.bridge.latencies.of("phone-2"), "a timed look")
-        await seat.see("looks ")
+        await seat.see("screen read ")
 
 
 def test_a_phone_keeps_its_newest_times_and_no_more() -> None:

@@ -122,7 +122,7 @@ async def test_the_details_of_a_job_scroll_and_enter_leads_back(
 async def test_the_last_line_says_what_enter_does_in_a_filter_and_in_a_form(console: Open) -> None:
     async with console() as seat:
         await seat.press("slash")
-        await seat.until(lambda: "enter to what was found" in last_line(seat), "of the filter")
+        await seat.until(lambda: "enter to the results" in last_line(seat), "of the filter")
         assert "new line" not in last_line(seat)
         await seat.press("escape", "3")
         await seat.until(lambda: seat.app.top and seat.app.top.is_composed, "the jobs")

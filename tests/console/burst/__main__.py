@@ -2,7 +2,8 @@
 
 `python -m tests.console.burst --scripts 300` types the scripts of 300 seeds, several at once, and
 keeps each in a file; begun again it leaves out those that came to the same. `--seed N --scripts 1
---again` types one script again.
+--again` types one script again. `--crowd` types sentences while a second console, a shell and a
+phone act between the keys: each text must go where it was begun for, and no word be a command.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.console.burst.crowd import crowded
 from tests.console.burst.grammar import MODES, Token, script
 from tests.console.burst.record import ROOT, Record, Typed, code_now, digest_of
 from tests.console.burst.typist import Typist
@@ -36,6 +38,24 @@ def differences(came: dict[str, dict[str, Any]]) -> list[str]:
                 said.append(f"{mode}: {part}: {_parting(expected, came[mode][part])}")
     said += [f"{mode}: {error}" for mode in came for error in came[mode]["errors"]]
     return said
+
+
+def tokens_of(seed: int, acts: int, *, crowd: bool) -> tuple[Token, ...]:
+    return crowded(Random(seed), acts).tokens if crowd else script(Random(seed), acts)
+
+
+def _recorded(modes: tuple[str, ...], *, crowd: bool) -> tuple[str, ...]:
+    return ("crowd", *modes) if crowd else modes
+
+
+def examine_crowd(typist: Typist, seed: int, acts: int, modes: tuple[str, ...]) -> list[str]:
+    """Type sentences while others act, in the mode that is the seed's turn; returns what went
+    astray. What else comes of it depends on who was quicker.
+    """
+    crowd = crowded(Random(seed), acts)
+    mode = modes[seed % len(modes)]
+    came = typist.play(crowd.tokens, mode, seed, crowd)
+    return [f"{mode}: {error}" for error in came["errors"]]
 
 
 def _parting(expected: object, found: object) -> str:
@@ -71,9 +91,12 @@ def shortest(typist: Typist, tokens: tuple[Token, ...], mode: str) -> tuple[Toke
 class Run:
     """Types scripts at several consoles at once: most of the time each of them waits."""
 
-    def __init__(self, seeds: list[int], acts: int, modes: tuple[str, ...], record: Record) -> None:
+    def __init__(
+        self, seeds: list[int], acts: int, modes: tuple[str, ...], record: Record, *, crowd: bool
+    ) -> None:
         self._acts = acts
         self._modes = modes
+        self._crowd = crowd
         self._record = record
         self._code = code_now()
         self._said = threading.Lock()
@@ -108,15 +131,16 @@ class Run:
 
     def _types(self, typist: Typist, seed: int, *, shrink: bool) -> bool:
         """Type one; returns whether the console can have another."""
-        tokens = script(Random(seed), self._acts)
+        tokens = tokens_of(seed, self._acts, crowd=self._crowd)
         begun_s = time.monotonic()
         try:
-            said = examine(typist, seed, self._acts, self._modes)
+            look = examine_crowd if self._crowd else examine
+            said = look(typist, seed, self._acts, self._modes)
         except (AssertionError, OSError) as error:
             self._keep(seed, tokens, begun_s, [f"it broke: {error}"])
             return False
         self._keep(seed, tokens, begun_s, said)
-        if said and shrink:
+        if said and shrink and not self._crowd:
             mode = said[0].partition(":")[0]
             found = shortest(typist, tokens, mode)
             print(f"  {seed}: {b''.join(token.sent for token in found)!r}", flush=True)
@@ -129,7 +153,7 @@ class Run:
             digest=digest_of(tokens),
             acts=self._acts,
             keys=sum(token.events for token in tokens),
-            modes=self._modes,
+            modes=_recorded(self._modes, crowd=self._crowd),
             code=self._code,
             seconds=round(took_s, 1),
             differences=tuple(said),
@@ -162,6 +186,7 @@ def main() -> int:
     parser.add_argument("--seeds", default="", help="these instead, with commas between")
     parser.add_argument("--acts", type=int, default=ACTS)
     parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--crowd", action="store_true", help="sentences, while others act")
     parser.add_argument("--shrink", action="store_true", help="look for the shortest script")
     parser.add_argument("--again", action="store_true", help="type those on record again")
     parser.add_argument(
@@ -176,9 +201,13 @@ def main() -> int:
         seed
         for seed in wanted or range(given.seed, given.seed + given.scripts)
         if given.again
-        or not record.is_the_same(seed, digest_of(script(Random(seed), given.acts)), modes)
+        or not record.is_the_same(
+            seed,
+            digest_of(tokens_of(seed, given.acts, crowd=given.crowd)),
+            _recorded(modes, crowd=given.crowd),
+        )
     ]
-    run = Run(seeds, given.acts, modes, record)
+    run = Run(seeds, given.acts, modes, record, crowd=given.crowd)
     _in_threads(lambda: run.work(shrink=given.shrink), min(given.workers, len(seeds)))
     print(f"Now: {run.typed} scripts, {run.differ} differ.\n{record.summary()}.")
     return 1 if run.differ or run.broke is not None else 0

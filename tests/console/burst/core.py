@@ -39,6 +39,10 @@ class ScriptedCore(FakeCore):
         self._line = asyncio.Lock()
         self._made: dict[str, str] = {}
         self._count = 0
+        self.asked: list[protocol.Op] = []
+        """All that was asked of it, from when it was asked."""
+        self.takes_s = 0.0
+        """How long it takes to carry something out: others may be quicker."""
         (script or play)(self)
 
     def stop(self) -> None:
@@ -50,6 +54,9 @@ class ScriptedCore(FakeCore):
         self._goes.set()
 
     async def request(self, op: protocol.Op) -> protocol.Reply:
+        self.asked.append(op)
+        if self.takes_s and not op.changes_nothing:
+            await asyncio.sleep(self.takes_s)
         async with self._line:
             await self._goes.wait()
             try:
@@ -77,6 +84,11 @@ class ScriptedCore(FakeCore):
         return protocol.Reply(submission_id="x", look=look)
 
     # --- ops ----------
+
+    def carry_out_for_another(self, op: protocol.Op) -> None:
+        """Carry an op of another client out. Raises as it does for this one."""
+        self._carry_out(op)
+        self.ops.pop()
 
     def _is_known(self, op: protocol.Op) -> bool:
         return isinstance(op, _KNOWN)
@@ -110,6 +122,8 @@ class ScriptedCore(FakeCore):
                 if session.state.is_terminal:
                     raise WrongStateError("It has ended.")
                 steers = bool(session.turn_id)
+                if op.steers not in {None, steers}:
+                    raise WrongStateError("It is at another turn.")
                 self.tell(
                     protocol.UserMessage(text=text, message_id=self._id("m"), steer=steers), one
                 )

@@ -26,6 +26,7 @@ from agent.config import load_settings
 from agent.protocol import Op, WheelAct, WheelText
 from agent.settings import Settings
 from console.app import SwitchboardApp
+from console.input import stray_words
 from console.input.gate import is_input
 from console.keys import two_presses
 from console.latency_stats import LatencyStats
@@ -33,9 +34,12 @@ from console.screens.deck import showing
 from console.screens.deck.deck import DeckScreen
 from console.screens.history import tape
 from console.terminal_input import byte_gate
+from tests.console.burst.addresses import Addresses
 from tests.console.burst.core import ScriptedCore
+from tests.console.burst.crowd import Hands, Meanwhile, Sentence
 from widgets.questions.question_card import GRACE_S
 
+CROWD_S = 0.01  # How long an op takes while others act.
 BOUND_S = 60.0  # How long nothing may happen.
 RESTS_S = 0.1  # Longer than three ticks of the console.
 _STEADY_LOOKS = 13  # Lists are read again once a second.
@@ -56,8 +60,12 @@ class BurstApp(SwitchboardApp):
 
     taken = 0  # How many events have been handled.
 
+    addresses: Addresses
+    hands: Hands
+
     def note_what_keys_meet(self, core: ScriptedCore) -> None:
         """Note what each key met: what had the focus, and what had been asked for until then."""
+        self.addresses, self.hands = Addresses(self, core), Hands(core)
         self.met: list[str] = []
         self.told: list[str] = []
         report = self.errors.report
@@ -77,6 +85,8 @@ class BurstApp(SwitchboardApp):
                     f"{_named(event)} at {type(self.screen).__name__}/{_place(self.focused)}"
                     f" on {_target(self.top)}, {asked} asked"
                 )
+            self.addresses.before(self.taken)
+            self.hands.at(self.taken)
             self.taken += 1
             await handle(event)
 
@@ -132,7 +142,7 @@ async def one_console(ask: Callable[[], Any], answer: Callable[[object], None]) 
         # What is asked was asked before anything is typed, for long enough that keys count.
         await asyncio.sleep(GRACE_S + RESTS_S)
         # The size that the terminal has from the start was not typed.
-        app.typed = 0
+        app.typed = app.taken = 0
         answer("ready")
         while True:
             word, _, number = (await ask()).partition(" ")
@@ -145,7 +155,13 @@ async def one_console(ask: Callable[[], Any], answer: Callable[[object], None]) 
                     core.stop()
                 case "go":
                     core.go_on()
+                case "crowd":
+                    plan = json.loads(number)
+                    core.takes_s = CROWD_S
+                    app.hands.plan([Meanwhile(*one) for one in plan["meanwhile"]])
+                    app.addresses.plan([Sentence(*one) for one in plan["sentences"]])
                 case "dump":
+                    app.addresses.close()
                     without_notices(app)
                     answer(await steady(app, core))
                     return True
@@ -215,7 +231,9 @@ def outcome(app: BurstApp, core: ScriptedCore) -> dict[str, object]:
         "focus": f"{type(focused).__name__}#{focused.id}" if focused is not None else "",
         "composer": composer,
         "met": app.met,
-        "errors": app.told,
+        "errors": [*app.told, *app.addresses.wrong],
+        "sent": app.addresses.sent,
+        "moves": app.hands.moves,
         "text": [strip.text.rstrip() for strip in strips],
     }
 
@@ -275,6 +293,8 @@ async def main() -> int:
     gc.freeze()
     gc.set_threshold(200_000, 50, 1_000)
     two_presses.ARMED_S = 600.0
+    # Slow and fast hands pause alike.
+    stray_words.PAUSE_S = float("inf")
     # A replay would go on by the clock.
     tape.monotonic = lambda: 0.0
     showing.READ_S = float("inf")

@@ -1,13 +1,13 @@
 """A script of keys comes to the same, however fast it is typed and however slow the core is.
 
-The whole of it: `python -m tests.console.burst --scripts 300`.
+The whole of it: `python -m tests.console.burst --scripts 300`, and with `--crowd` while others act.
 """
 
 from pathlib import Path
 
 import pytest
 
-from tests.console.burst.__main__ import ACTS, differences, examine
+from tests.console.burst.__main__ import ACTS, differences, examine, examine_crowd
 from tests.console.burst.grammar import ENTER, ESC, MODES, Token, click, keys, resize
 from tests.console.burst.typist import Typist
 
@@ -39,3 +39,9 @@ def test_what_once_went_astray_comes_to_the_same_in_every_mode(tmp_path: Path) -
 def test_a_random_script_comes_to_the_same_in_every_mode(tmp_path: Path) -> None:
     with Typist(tmp_path) as typist:
         assert examine(typist, 101, ACTS // 2, MODES) == []
+
+
+def test_every_text_goes_where_it_was_begun_for_while_others_act(tmp_path: Path) -> None:
+    with Typist(tmp_path) as typist:
+        for seed in (201, 202):
+            assert examine_crowd(typist, seed, ACTS // 2, ("burst", "slow")) == []

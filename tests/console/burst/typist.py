@@ -15,6 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Self
 
+from tests.console.burst.crowd import Crowded
 from tests.console.burst.grammar import Token
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -101,10 +102,22 @@ class Typist:
 
     # --- modes ----------
 
-    def play(self, tokens: tuple[Token, ...], mode: str, seed: int = 0) -> dict[str, Any]:
-        """Type a script; returns what came of it."""
+    def play(
+        self, tokens: tuple[Token, ...], mode: str, seed: int = 0, crowd: Crowded | None = None
+    ) -> dict[str, Any]:
+        """Type a script; returns what came of it.
+
+        Args:
+            tokens: the script.
+            mode: how it is typed.
+            seed: of where a torn one is cut.
+            crowd: what others do meanwhile, and which events are sentences.
+        """
         self._say("begin")
         assert self._hear() == "ready"
+        if crowd is not None:
+            plan = {"meanwhile": crowd.meanwhile, "sentences": crowd.sentences}
+            self._say(f"crowd {json.dumps(plan)}")
         # As a terminal says that it can tell its size among its keys (mode 2048).
         self._type(b"\x1b[?2048;2$y")
         whole = b"".join(token.sent for token in tokens)

@@ -223,7 +223,8 @@ async def test_a_hint_that_a_step_took_first_stays_in_the_field(console: Open) -
         await seat.see("Step 3 has taken it in.")
         composer = seat.deck.composer
         await seat.until(lambda: composer.text == "use dark mode", "what was written")
-        assert composer.purpose.mode is Mode.STEER
+        assert composer.purpose.mode is Mode.EDIT, "it becomes no hint of its own"
+        assert composer.undeliverable
 
 
 async def test_the_footer_says_what_the_key_of_pausing_would_do(console: Open) -> None:

@@ -35,6 +35,7 @@ from console.screens.deck.session_control import SessionController
 from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
 from console.screens.device.wheel import WheelController
+from console.screens.op_sender import Refused
 from tests.console.fakes import FakeCore, phone
 from widgets.lists.row_marks import Marks
 from widgets.pictures.phone_pane import PhonePane
@@ -57,13 +58,16 @@ class Recorder:
         self.two_presses = TwoPresses(lambda: 0.0)
         self._work: list[Coroutine[Any, Any, Any]] = []
 
-    def request(self, op: protocol.Op, *, done: str = "") -> None:
+    def request(self, op: protocol.Op, *, done: str = "", refused: Refused | None = None) -> None:
         self.pending.note(op)
         self.sent.append(op)
 
     async def ask(self, op: protocol.Op) -> protocol.Reply | None:
         self.sent.append(op)
         return self.reply
+
+    def expects_words(self) -> None:
+        pass
 
     def say(self, text: str, *, tone: str = "information") -> None:
         self.said.append(text)
@@ -152,6 +156,9 @@ class Desk:
     def give_back(self, purpose: Purpose, text: str) -> bool:
         self.written = text
         return False
+
+    def returned(self, purpose: Purpose, text: str, why: str) -> None:
+        self.back = purpose, text, why
 
     def answer_later(self) -> None:
         self.answers = False
@@ -638,7 +645,7 @@ class Seat:
     def has_waiting_session(self) -> bool:
         return self.waits
 
-    def show_driven(self, driven: bool) -> None:
+    def show_driven(self, driven: bool, *, keeps_hands: bool = False) -> None:
         self.driven = driven
 
     def go_to_note(self) -> None:

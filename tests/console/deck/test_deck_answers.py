@@ -105,7 +105,7 @@ async def test_a_hint_being_typed_never_becomes_an_answer(console: Open) -> None
         await seat.see("a question waits above")
         await seat.press("enter")
         await seat.until(lambda: seat.core.ops, "the hint")
-        assert seat.core.ops == [UserInput(session_id="s1", text="left")]
+        assert seat.core.ops == [UserInput(session_id="s1", text="left", steers=True)]
 
 
 async def test_enter_on_a_fresh_card_approves_nothing(console: Open) -> None:

@@ -189,12 +189,12 @@ async def test_a_finding_is_put_right_with_one_key(console: Open) -> None:
     async with console(play=with_third_phone) as seat:
         screen = await opened(seat)
         await seat.press("h")
-        await seat.see("1 to look at")
+        await seat.see("1 problem")
         await seat.press("G", "f")
         await seat.until(
             lambda: DeviceRepair(serial="phone-3", name="screen") in seat.core.ops, "the repair"
         )
-        await seat.see("0 to look at")
+        await seat.see("no problems")
         assert screen.side.tab is Tab.HEALTH
 
 

@@ -297,7 +297,10 @@ async def test_a_steer_goes_to_the_session_that_runs(console: Open) -> None:
         await seat.see("steer ▸")
         await seat.press(*"slower", "enter")
         await seat.until(
-            lambda: seat.core.ops == [protocol.UserInput(session_id="s1", text="slower")], "steered"
+            lambda: (
+                seat.core.ops == [protocol.UserInput(session_id="s1", text="slower", steers=True)]
+            ),
+            "steered",
         )
 
 

@@ -288,7 +288,7 @@ def test_a_press_beside_a_dialog_or_on_the_keys_at_its_foot_leaves_it(desktop: D
     desktop.terminal.see("─ Palette ")
     desktop.terminal.press(b"jobs")
     desktop.terminal.see("The queue of scheduled work")
-    desktop.mouse.click(*desktop.place("enter does it"))
+    desktop.mouse.click(*desktop.place("enter run"))
     desktop.terminal.see("watchers  commitments")
     assert desktop.ops() == []
 

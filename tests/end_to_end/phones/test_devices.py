@@ -34,7 +34,7 @@ def test_a_phone_that_sleeps_is_examined_mended_and_waked(bench: Bench) -> None:
     assert well.code == 0, well
     found = found_by(well.out)
     assert {"shell", "battery", "storage", "keyboard", "capture"} <= set(found)
-    assert "by the service that stays up" in found["tree"]["detail"]
+    assert "by the UI Automator service" in found["tree"]["detail"]
     assert "scrcpy" in found["video"]["detail"] and found["video"]["took_ms"] > 0
     assert "scrcpy" in found["touch"]["detail"]
     bench.adb("-s", bench.serial, "shell", "input keyevent SLEEP")

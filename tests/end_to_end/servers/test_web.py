@@ -374,11 +374,11 @@ async def test_a_finger_has_the_keys_scrolls_and_gets_a_keyboard_when_it_asks(
             assert size is not None and size["height"] >= 44 and size["width"] >= 44
             assert size["y"] >= end, "nothing lies over the console"
         await page.tap("[aria-label='All actions']")
-        await console.wait_for("enter does it")
+        await console.wait_for("enter run")
         await console.wait_for("Wall")
         before = console.text
         await drag(page, await console.place("Wall"), 120)
-        await console.until(lambda text: text != before and "enter does it" in text, "another list")
+        await console.until(lambda text: text != before and "enter run" in text, "another list")
         mode = "document.activeElement.inputMode"
         assert await page.evaluate(mode) == "none", "no keyboard at every tap"
         await page.tap("#touch-keyboard")
@@ -388,7 +388,7 @@ async def test_a_finger_has_the_keys_scrolls_and_gets_a_keyboard_when_it_asks(
         await console.until(lambda text: "Quit" not in text, "what was typed")
         await page.tap("#touch-keyboard")
         await page.tap("[data-key=Escape]")
-        await console.until(lambda text: "enter does it" not in text, "the Deck")
+        await console.until(lambda text: "enter run" not in text, "the Deck")
         await page.touchscreen.tap(*await console.place("Jobs"))
         await console.wait_for("No jobs.")
         assert console.errors == []
