@@ -58,6 +58,7 @@ class BeginController(Controller):
         """Switch between a goal and a draft for one app."""
         self.drafts = not self.drafts
         self._deck.refresh_all()
+        self._deck.go_to_composer()
 
     def begin(self, goal: str, serial: str) -> None:
         """Start a session; from now on keys apply to it."""

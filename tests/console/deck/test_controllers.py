@@ -97,6 +97,7 @@ class Desk:
         self.answers = True
         self.is_card_ready = True
         self.pointed_waiting: Attention | None = None
+        self.back: tuple[Purpose, str, str] = (Purpose(Mode.NONE, ""), "", "")
 
     def select(self, session_id: str) -> None:
         self.selected = session_id
@@ -296,7 +297,7 @@ async def test_a_hint_is_changed_in_the_composer_and_kept_when_a_step_was_quicke
     assert desk.ops.sent == [
         protocol.SteerEdit(session_id="s1", message_id="m1", text="straight on")
     ]
-    assert desk.written == "straight on"
+    assert desk.back[:2] == (purpose, "straight on")
 
 
 def test_what_was_begun_for_one_session_is_not_asked_for_at_another() -> None:
