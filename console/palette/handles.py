@@ -84,33 +84,50 @@ def are_needs(word: str) -> bool:
 
 
 class Placed:
-    """A goal without the handle that says where it is pursued.
+    """A goal without the handles that say where it is pursued.
 
     Attributes:
         goal: what is left of the text.
-        serial: the phone that was named; empty where none was.
+        serials: the phones that were named, each once; for several the goal is pursued on each.
         needs: what its phone has to be, as it was typed: `@tag:wall,app:com.example>=3.2`.
         unknown: the tag or phone that was meant as such and is not there; empty where all are.
     """
 
     def __init__(self, text: str, devices: Mapping[str, DeviceInfo]) -> None:
-        self.goal, self.serial, self.needs, self.unknown = text, "", "", ""
+        self.goal, self.needs, self.unknown = text, "", ""
+        self.serials: tuple[str, ...] = ()
+        for found in reversed(list(_WORD.finditer(text))):
+            if found[1] == "@" and not are_needs(found[2]):
+                self._take(found, phone_of(found[2], devices))
+        if self.serial:
+            return
         for found in _WORD.finditer(text):
             sign, name = found[1], found[2]
             if sign == "@" and are_needs(name):
                 self.needs = name
-                rest = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}"
-                self.goal = rest.strip()
+                self.goal = _without(text, found)
                 return
-            if sign == "@":
-                serial = phone_of(name, devices)
-            else:
+            if sign == "#":
                 serial = next(iter(tagged(name, devices)), "")
                 known = {tag.casefold() for device in devices.values() for tag in device.tags}
                 if not serial and name.casefold() in known:
                     self.unknown = found[0]
-            if serial:
-                self.serial = serial
-                rest = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}"
-                self.goal = rest.strip()
-                return
+                if serial:
+                    self._take(found, serial)
+                    return
+
+    @property
+    def serial(self) -> str:
+        """Return the phone that was named first; empty where none was."""
+        return self.serials[0] if self.serials else ""
+
+    def _take(self, found: re.Match[str], serial: str) -> None:
+        """Take a handle out of the goal. The last of several comes first."""
+        if serial:
+            self.goal = _without(self.goal, found)
+            self.serials = (serial, *(one for one in self.serials if one != serial))
+
+
+def _without(text: str, found: re.Match[str]) -> str:
+    rest = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}"
+    return rest.strip()

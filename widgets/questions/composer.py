@@ -133,7 +133,7 @@ class Composer(FaultIsolated, Vertical):
         self.purpose = Purpose(Mode.NONE, "")
         self._drafts: dict[Purpose, str] = {}
         self._choices: Sequence[tuple[str, str]] = ()
-        self._choice = 0
+        self._chosen = ""
         self._about: Parts = ()
         self.undeliverable = ""
         """Why the text can no longer go where it was begun for; empty while it can."""
@@ -179,7 +179,7 @@ class Composer(FaultIsolated, Vertical):
     @property
     def choice(self) -> str:
         """The chosen device, in the mode that has devices."""
-        return self._choices[self._choice][0] if self._choices else ""
+        return self._chosen if self._choices else ""
 
     def aim(
         self,
@@ -229,11 +229,10 @@ class Composer(FaultIsolated, Vertical):
             self._unsent = [text, *(one for one in self._unsent if one != text)][:_UNSENT]
 
     def offer(self, choices: Sequence[tuple[str, str]]) -> None:
-        """Offer devices, as (serial, name); the chosen one stays chosen while it is there."""
-        chosen = self.choice
+        """Offer devices, as (serial, name); the chosen one stays chosen while it is offered."""
         self._choices = choices
-        serials = [serial for serial, _ in choices]
-        self._choice = serials.index(chosen) if chosen in serials else 0
+        if self._chosen not in dict(choices):
+            self._chosen = choices[0][0] if choices else ""
         self._show_label()
 
     def forget(self, purpose: Purpose) -> None:
@@ -260,7 +259,7 @@ class Composer(FaultIsolated, Vertical):
         if fitting and text == self.text:
             parts += [("  ", ""), (fitting, "$warn")]
         elif mode in _BEGINS and self._choices:
-            parts += [("  phone: ", "$muted"), (self._choices[self._choice][1], "$foreground")]
+            parts += [("  phone: ", "$muted"), (dict(self._choices)[self._chosen], "$foreground")]
             parts += [("  shift+↑↓ changes it", "$faint")]
         parts += self._about
         label = self.query_one("#composer-label", PartsLine)
@@ -319,12 +318,17 @@ class Composer(FaultIsolated, Vertical):
             self.close()
             self.post_message(self.Closed())
             return
-        purpose, text = self.purpose, self.text.strip()
+        purpose, text, choice = self.purpose, self.text.strip(), self.choice
         self.forget(purpose)
-        self.post_message(self.Sent(purpose, text, self.choice))
+        if text and purpose.mode in _BEGINS:
+            # It was chosen for this one alone.
+            self._chosen = ""
+        self.post_message(self.Sent(purpose, text, choice))
 
-    def give_back(self, purpose: Purpose, text: str) -> None:
+    def give_back(self, purpose: Purpose, text: str, choice: str = "") -> None:
         """Keep a text that was sent in vain, unless another was begun for the same purpose."""
+        if choice and not (self.text if purpose == self.purpose else self._drafts.get(purpose)):
+            self._chosen = choice
         if purpose != self.purpose:
             self._drafts.setdefault(purpose, text)
         elif not self.text:
@@ -344,5 +348,7 @@ class Composer(FaultIsolated, Vertical):
     def on_writing_field_turned(self, event: WritingField.Turned) -> None:
         event.stop()
         if self.purpose.mode in _BEGINS and self._choices:
-            self._choice = (self._choice + event.by) % len(self._choices)
+            serials = [serial for serial, _ in self._choices]
+            at = (serials.index(self._chosen) + event.by) % len(serials)
+            self._chosen = serials[at]
             self._show_label()

@@ -14,13 +14,14 @@ from agent.errors import SwitchboardError
 from agent.protocol import Op, SessionStart, UserInput
 from agent.records import DeviceState, Question, QuestionKind, SessionState
 from agent.state.reducer import SessionView
-from agent.text import counted
+from agent.text import counted, one_line
 from console.keys.controllers import Controller
-from console.palette.handles import completions
+from console.palette.handles import Placed, completions
 from console.screens.deck.delivery import Address, why_undeliverable
 from console.screens.deck.marking import EACH_PHONE, MarkController, phones_of
+from widgets.base.formatting import quoted
 from widgets.base.rows import Parts
-from widgets.lists.session_rows import device_name
+from widgets.lists.session_rows import device_name, session_title
 from widgets.questions.composer import Composer, Mode, Purpose
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ class ComposerController(Controller):
                 about = wanted[1]
         if held.purpose.mode in {Mode.NEW, Mode.DRAFT}:
             self._offer_devices()
+            about = self._placing(composer.text, composer.choice)
         elif held.purpose.mode in {Mode.STEER, Mode.PROMPT}:
             about = (("  a question waits above", "$ask"),) if is_asked else ()
         composer.aim(held.purpose, about)
@@ -246,6 +248,32 @@ class ComposerController(Controller):
             word, state.devices, self._deck.console_app.tool_servers
         )
 
+    def on_text_area_changed(self) -> None:
+        composer = self._deck.composer
+        if composer.purpose.mode is Mode.NEW and not composer.undeliverable:
+            about = self._placing(composer.text, composer.choice)
+            if about != composer.about:
+                composer.aim(composer.purpose, about)
+
+    def _placing(self, text: str, choice: str) -> Parts:
+        """Say on which phones a goal will be pursued, and which of them it has to wait for."""
+        state = self._deck.console_app.bridge.state
+        named = Placed(text, state.devices).serials if "@" in text or "#" in text else ()
+        chosen = phones_of(choice) if choice.startswith(EACH_PHONE) else (choice,)
+        serials = [one for one in named or chosen if one in state.devices]
+        about: list[tuple[str, str]] = []
+        if named:
+            names = ", ".join(device_name(one, state.devices) for one in named)
+            each = "  on each of " if len(named) > 1 else "  on "
+            about.append((f"{each}{names}", "$foreground"))
+        for serial in serials:
+            if driver := state.devices[serial].driver:
+                view = state.sessions.get(driver)
+                doing = quoted(session_title(view.session), 40) if view else one_line(driver, 40)
+                name = device_name(serial, state.devices)
+                about.append((f"  {name} is busy with {doing}: the goal waits for it", "$warn"))
+        return tuple(about)
+
     def _gone(self, choice: str) -> str:
         if choice.startswith(EACH_PHONE):
             return f"the {counted(len(phones_of(choice)), 'phone')} of sessions marked before"
@@ -279,8 +307,12 @@ class ComposerController(Controller):
         match mode:
             case Mode.NEW:
                 deck.beginning.begins = False
-                if event.choice.startswith(EACH_PHONE):
-                    self._marking.begin_on_each(text, event.choice, lambda: token_hex(8))
+                placed = Placed(text, deck.console_app.bridge.state.devices)
+                if len(placed.serials) > 1 and placed.goal:
+                    self._marking.begin_on_each(placed.goal, placed.serials, lambda: token_hex(8))
+                elif event.choice.startswith(EACH_PHONE):
+                    phones = phones_of(event.choice)
+                    self._marking.begin_on_each(text, phones, lambda: token_hex(8))
                 else:
                     deck.beginning.begin(text, event.choice)
             case Mode.DRAFT:

@@ -103,8 +103,11 @@ class DeckContext(Protocol):
         False if the composer takes none, or has text already and `over` is not set.
         """
 
-    def give_back(self, purpose: Purpose, text: str) -> bool:
-        """Return a text to its field; True if the operator is typing something else."""
+    def give_back(self, purpose: Purpose, text: str, choice: str = "") -> bool:
+        """Return a text to its field, with the phone that was chosen for it.
+
+        True if the operator is typing something else.
+        """
 
     def returned(self, purpose: Purpose, text: str, why: str) -> None:
         """Show a text that can no longer be delivered in its field, and why."""

@@ -5,7 +5,7 @@ and its number of sessions before the key is pressed; the result for each sessio
 ending all and answering for all take two presses.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from agent.protocol import SessionCreate, UserInputAnswer
@@ -238,8 +238,10 @@ class MarkController(Controller):
             )
         ]
 
-    def begin_on_each(self, goal: str, choice: str, request_id: Callable[[], str]) -> None:
-        """Start a session with this goal on each phone of a choice."""
+    def begin_on_each(
+        self, goal: str, serials: Sequence[str], request_id: Callable[[], str]
+    ) -> None:
+        """Start a session with this goal on each of these phones."""
         devices = self._state.devices
         app = self._deck.console_app
         goal, servers = servers_in(goal, app.tool_servers)
@@ -249,7 +251,7 @@ class MarkController(Controller):
                 device_name(one, devices),
                 _creation(goal, one, request_id(), app.begins_with, servers),
             )
-            for one in phones_of(choice)
+            for one in serials
         )
         self._runner.run(Plan(Act.BEGIN, steps))
 

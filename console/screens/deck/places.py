@@ -200,8 +200,8 @@ class DeckPlaces(DeckContext):
         field.move_cursor(field.document.end)
         return True
 
-    def give_back(self, purpose: Purpose, text: str) -> bool:
-        self._deck.composer.give_back(purpose, text)
+    def give_back(self, purpose: Purpose, text: str, choice: str = "") -> bool:
+        self._deck.composer.give_back(purpose, text, choice)
         return self._deck.focused is self._deck.composer.field
 
     def returned(self, purpose: Purpose, text: str, why: str) -> None:

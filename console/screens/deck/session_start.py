@@ -153,9 +153,9 @@ class BeginController(Controller):
 
     def _give_back(self, written: tuple[str, str, bool]) -> None:
         """Return a refused text to its field, unless the field has other text."""
-        text, _, drafts = written
+        text, serial, drafts = written
         purpose = Purpose(Mode.DRAFT if drafts else Mode.NEW, "")
-        if self._deck.give_back(purpose, text):
+        if self._deck.give_back(purpose, text, serial):
             self._deck.ops.say("n shows the goal that was refused.")
         else:
             self.begins, self.drafts = True, drafts

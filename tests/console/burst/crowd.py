@@ -158,7 +158,7 @@ def _ask(core: ScriptedCore, number: int) -> None:
             session_id=session_id,
             text="Send it?",
             asked_ms=core.now_ms,
-            kind=records.QuestionKind.APPROVAL if number % 2 else records.QuestionKind.INPUT,
+            kind=records.QuestionKind.APPROVAL if number % 2 else records.QuestionKind.QUESTION,
         )
         core.tell(protocol.RequestUserInput(question=question), session_id)
 

@@ -154,7 +154,7 @@ class Desk:
         self.written = text
         return True
 
-    def give_back(self, purpose: Purpose, text: str) -> bool:
+    def give_back(self, purpose: Purpose, text: str, choice: str = "") -> bool:
         self.written = text
         return False
 
