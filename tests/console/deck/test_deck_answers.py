@@ -154,6 +154,10 @@ async def test_approving_looks_first_and_rejecting_gives_a_reason(console: Open)
             lambda: (shown := seat.deck.card.question) and shown.question_id == "q9",
             "the second approval",
         )
+        await seat.press("r", "n", "o", "enter")
+        assert not seat.app.has_field, "nobody has read it yet"
+        assert len(seat.core.ops) == 1
+        seat.deck.card._came_s = 0.0
         await seat.press("r")
         await seat.until(lambda: seat.deck.composer.field.has_focus, "the composer")
         await seat.press(*"not that", "enter")

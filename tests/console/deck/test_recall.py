@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from agent.errors import WrongStateError
 from agent.protocol import SessionCreate
 from agent.records import DeviceInfo, DeviceState
 from console.palette.handles import Placed, completions, phone_handle, servers_in
@@ -64,6 +65,8 @@ async def test_a_phone_is_completed_and_chosen_by_its_handle(console: Open) -> N
         ("write to @anna about #42", "write to @anna about #42", "", ""),
         ("mail a@pixel-4", "mail a@pixel-4", "", ""),
         ("@p1", "", "p1", ""),
+        ("@p1 @old buy milk", "buy milk", "p1", ""),
+        ("buy @old milk @p1", "buy milk", "p2", ""),
     ],
 )
 def test_a_handle_is_taken_out_of_the_goal_and_other_words_stay(
@@ -87,6 +90,50 @@ def test_a_server_is_named_by_its_handle_and_other_words_stay(
     text: str, goal: str, servers: tuple[str, ...]
 ) -> None:
     assert servers_in(text, ("files", "tracker")) == (goal, servers)
+
+
+async def test_a_goal_with_several_phones_is_begun_on_each(console: Open) -> None:
+    async with console() as seat:
+        serials = list(seat.app.bridge.state.devices)[:2]
+        names = [phone_handle(one, seat.app.bridge.state.devices) for one in serials]
+        await seat.press("n", *names[0], "space", *names[1], "space", *"hi")
+        await seat.see("on each of")
+        await seat.press("enter")
+        await seat.until(lambda: len(goals(seat)) == 2, "both sessions")
+        assert [(op.goal, op.serial) for op in goals(seat)] == [("hi", one) for one in serials]
+
+
+async def test_a_phone_is_chosen_for_one_goal(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("n", *"hi", "shift+down")
+        chosen = seat.deck.composer.choice
+        assert chosen
+        await seat.press("enter")
+        await seat.until(lambda: len(goals(seat)) == 1, "the first")
+        await seat.press("n", *"ho", "enter")
+        await seat.until(lambda: len(goals(seat)) == 2, "the second")
+        assert [op.serial for op in goals(seat)] == [chosen, ""]
+
+
+async def test_a_goal_that_was_refused_keeps_its_phone(console: Open) -> None:
+    async with console() as seat:
+        await seat.press("n", *"hi", "shift+down")
+        chosen = seat.deck.composer.choice
+        seat.core.fails_with = WrongStateError("The database is read-only.")
+        await seat.press("enter")
+        await seat.see("read-only")
+        seat.core.fails_with = None
+        await seat.press("n")
+        await seat.until(lambda: seat.deck.composer.text == "hi", "the goal")
+        assert seat.deck.composer.choice == chosen
+
+
+async def test_a_busy_phone_is_said_before_a_goal_waits_for_it(console: Open) -> None:
+    async with console() as seat:
+        devices = seat.app.bridge.state.devices
+        busy = next(one for one, device in devices.items() if device.driver)
+        await seat.press("n", *phone_handle(busy, devices), "space")
+        await seat.see("is busy with")
 
 
 async def test_a_session_is_given_the_servers_that_its_goal_names(console: Open) -> None:
