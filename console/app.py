@@ -35,7 +35,7 @@ from console.app_parts.attention_signals import AttentionSignals
 from console.app_parts.first_overview import FirstLook, load_first_overview
 from console.app_parts.keyboard import Keyboard, KeyPressed
 from console.app_parts.navigation import Navigation
-from console.app_parts.redraw import Redraw
+from console.app_parts.redraw import Redraw, is_live
 from console.app_parts.settings_writer import SettingsWriter
 from console.base_app import ConsoleApp, StartPhone
 from console.core.error_reports import ErrorReports
@@ -130,7 +130,6 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     CONTROLLERS: ClassVar[tuple[type[Controller], ...]] = (Navigation, AppControls)
     """What owns the actions that every screen has."""
     first_look: FirstLook | None = None
-    _is_shut_down = False
     kept: SettingsWriter
     keyboard: Keyboard
     navigation: Navigation
@@ -160,7 +159,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.bridge = Bridge(core, self.post_message)
         self.errors = ErrorReports(
             self.say,
-            is_ending=lambda: self._exit or self._closing or self._is_shut_down,
+            is_ending=lambda: self._exit or self._closing or not self._running,
             give_up=lambda why: self.exit(1, return_code=1, message=why),
         )
         self.ops = OpClient(core, self.bridge, self.say, self.refresh_top)
@@ -201,7 +200,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self.painted = asyncio.Event()
         """Set once the first screen has been drawn with something on it."""
         self.keyboard = Keyboard(self, super().on_event)
-        self.gate = self.keyboard.gate
+        self.gate, self.stray_words = self.keyboard.gate, self.keyboard.stray_words
         self.redraw = Redraw(self)
         self.navigation = Navigation(self)
         self.controls = AppControls(self)
@@ -245,11 +244,6 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         opening = load_first_overview(self, self._replay, self.first_look)
         self.run_worker(opening, name="begin", exit_on_error=False)
 
-    async def _shutdown(self) -> None:
-        # Textual takes the screens down while the clocks still tick.
-        self._is_shut_down = True
-        await super()._shutdown()
-
     async def close(self) -> None:
         """Stop listening; the core keeps running."""
         self.gate.close()
@@ -276,7 +270,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     def refresh_top(self) -> None:
         """Refresh the visible console screen."""
         top = self.top
-        if top is not None and top.is_live:
+        if top is not None and is_live(top):
             # What a key changed may be shown by the clock before the key's own showing.
             with self.in_open_cause():
                 self.errors.guarded(f"showing {type(top).__name__}", top.refresh_all)
@@ -317,9 +311,6 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         wanted = str(parameters[0]) if action == "act" else ""
         typing = isinstance(self.focused, TextArea | Input) or (is_driven_at(self.focused))
         return not (typing and bool(wanted) and self.keys.types(wanted))
-
-    def expects_words(self) -> None:
-        self.keyboard.stray_words.expect()
 
     async def action_act(self, action_id: str) -> None:
         """Perform an action of the registry."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rich.console import RenderableType
 from textual.app import App
-from textual.widgets import Input, TextArea
 
 from agent.core import Core
 from agent.errors import SwitchboardError
@@ -25,6 +24,7 @@ from console.frames.stills import Source, Stills
 from console.frames.wall_feeds import WallFeeds
 from console.input.gate import InputGate, Wait
 from console.input.pending import PendingOps
+from console.input.stray_words import StrayWords
 from console.keys import actions
 from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
@@ -36,7 +36,6 @@ from console.storage.recent import Recent
 from console.storage.usage import PictureUsage
 from console.terminal_input.gated_driver import TerminalNotice
 from widgets.base.fault_isolation import FaultIsolatedApp
-from widgets.pictures.phone_pane import is_driven_at
 
 if TYPE_CHECKING:
     from agent.settings import Settings, UiSettings
@@ -50,10 +49,6 @@ class TopScreen(Dispatched, Protocol):
     WHERE: ClassVar[actions.Where]
     is_composed: bool
     controllers: tuple[Controller, ...]
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it has its widgets: they are all there, and none is being taken away."""
 
     @property
     def is_current(self) -> bool:
@@ -139,6 +134,7 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
     ops: OpClient
     pending: PendingOps
     gate: InputGate
+    stray_words: StrayWords
     feed: FrameFeed
     wall_feeds: WallFeeds
     stills: Stills
@@ -177,18 +173,6 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
     def has_terminal_to_lend(self) -> bool:
         """Whether another program could have the terminal for a while; a browser is none."""
         return self._driver is not None and self._driver.can_suspend and not self.is_web
-
-    @property
-    def has_field(self) -> bool:
-        """Whether what is typed now goes into a field, or to a phone that is driven."""
-        focused = self.focused
-        if isinstance(focused, TextArea | Input):
-            return not focused.disabled
-        return is_driven_at(focused)
-
-    def expects_words(self) -> None:
-        """Hear that the key being handled opens a field: else no word after it is a command."""
-        raise NotImplementedError
 
     @property
     def top(self) -> TopScreen | None:

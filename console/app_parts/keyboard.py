@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING
 from textual.events import Event, Key, MouseMove, Paste, Resize
 from textual.keys import _character_to_key
 from textual.message import Message
+from textual.widgets import Input, TextArea
 
 from console.input.gate import OPENS_S, InputGate, Wait, is_input
 from console.input.joiners import joined
-from console.input.stray_words import StrayWords
+from console.input.stray_words import Hands, StrayWords
 from console.keys import actions
 from console.terminal.notices import make_way
 from widgets.base.causality import Cause
+from widgets.pictures.phone_pane import is_driven_at
+from widgets.questions.question_card import QuestionCard
 
 if TYPE_CHECKING:
     from console.base_app import ConsoleApp
@@ -51,9 +54,7 @@ class Keyboard:
             follow=self._follow,
             lay_out=app.lay_out,
         )
-        self.stray_words = StrayWords(
-            lambda: app.has_field, lambda why: app.say(why, tone="warning")
-        )
+        self.stray_words = StrayWords(self._hands, lambda why: app.say(why, tone="warning"))
 
     async def hear(self, event: Event) -> None:
         """Handle an event of the app: input in its turn, anything else at once."""
@@ -104,6 +105,14 @@ class Keyboard:
             app.spawn(self._press_once_open(event.key), "moving in a list", Wait.OPENS)
         else:
             await self._handle(event)
+
+    def _hands(self) -> Hands:
+        focused = self._app.focused
+        if isinstance(focused, TextArea | Input):
+            return Hands.NOWHERE if focused.disabled else Hands.IN_FIELD
+        if is_driven_at(focused):
+            return Hands.IN_FIELD
+        return Hands.AT_CARD if isinstance(focused, QuestionCard) else Hands.NOWHERE
 
     def _is_stray(self, event: Event) -> bool:
         if isinstance(event, Key) and any(

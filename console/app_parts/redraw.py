@@ -6,6 +6,7 @@ Invariant: while another program has the terminal, nothing is drawn, and the cor
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
+from textual.widget import Widget
 
 from console.core.event_bridge import TICK_HZ
 from console.frames.clock import FrameClock
@@ -14,6 +15,7 @@ from console.frames.stills import LOOK_HZ
 from console.input.gate import Wait
 from console.keys.controllers import TellsHosts
 from console.terminal.terminal import look_after
+from widgets.base.fault_isolation import is_leaving
 
 if TYPE_CHECKING:
     from console.base_app import ConsoleApp, TopScreen
@@ -74,7 +76,7 @@ class Redraw:
         top, is_busy = app.top, not app.gate.is_idle
         if (
             top is not None
-            and top.is_live
+            and is_live(top)
             and self._frame_clock.may_draw(app._driver, key_is_under_way=is_busy)
         ):
             with app.in_open_cause():
@@ -82,7 +84,7 @@ class Redraw:
 
     def _on_still_clock(self) -> None:
         app, top = self._app, self._app.top
-        if top is not None and top.is_current and top.is_live:
+        if top is not None and top.is_current and is_live(top):
             app.errors.guarded("drawing a still", lambda: app.stills.look(top.still()))
 
     def _on_second(self) -> None:
@@ -96,6 +98,12 @@ class Redraw:
         if app.usage is not None and app.usage.is_due and app.painted.is_set():
             app.spawn(app.usage.look(), "reading the size of the pictures", Wait.NOT)
         look_after(app._driver)
+
+
+def is_live(top: "TopScreen") -> bool:
+    """Return whether a screen has its widgets: all are there, and none is being taken away."""
+    assert isinstance(top, Widget)
+    return top.is_composed and not is_leaving(top)
 
 
 def _tells_hosts(top: "TopScreen") -> bool:

@@ -13,10 +13,13 @@ from typing import Any, Protocol
 
 from agent.errors import SwitchboardError
 from console.input.gate import OPENS_S, Wait
+from console.input.stray_words import StrayWords
 from console.keys import actions
 from console.keys.controllers import Controller, method_name
 from console.keys.two_presses import TwoPresses
 from console.keys.unavailable import NEED_PHONES, STILL_OPENING, WHY_NOT
+
+NEXT_QUESTION = "question.next"
 
 
 class TopScreen(Protocol):
@@ -76,14 +79,15 @@ class ActionHost(Protocol):
         """What takes a second press."""
 
     @property
+    def stray_words(self) -> StrayWords:
+        """Where it is told that the key being handled opens a field."""
+
+    @property
     def errors(self) -> Errors:
         """Where what failed is said."""
 
     def say(self, text: str, *, tone: str = "information") -> None:
         """Say a line to the operator."""
-
-    def expects_words(self) -> None:
-        """Hear that the key being handled opens a field: else no word after it is a command."""
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:
         """Do work beside the messages."""
@@ -109,7 +113,9 @@ class Dispatcher:
             host.two_presses.disarm()
         self._armed_by = action_id
         if action.writes:
-            host.expects_words()
+            host.stray_words.expect()
+        elif action_id == NEXT_QUESTION:
+            host.stray_words.expect_card()
         method = None
         for owner in self._owners(action):
             method = getattr(owner, method_name(action_id), None)

@@ -7,6 +7,7 @@ from agent.errors import SwitchboardError
 from agent.protocol import Op, Reply
 from console.input.gate import Wait
 from console.input.pending import PendingOps
+from console.input.stray_words import StrayWords
 from console.keys.two_presses import TwoPresses
 
 Refused: TypeAlias = Callable[[SwitchboardError], object]
@@ -29,6 +30,10 @@ class OpSender(Protocol):
         """What was asked for and not answered yet."""
 
     @property
+    def stray_words(self) -> StrayWords:
+        """Where it is told that the key being handled opens a field."""
+
+    @property
     def two_presses(self) -> TwoPresses:
         """What takes a second press."""
 
@@ -37,9 +42,6 @@ class OpSender(Protocol):
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
         """Send an op and wait for its reply; None when it failed, which was said."""
-
-    def expects_words(self) -> None:
-        """Hear that the key being handled opens a field: else no word after it is a command."""
 
     def say(self, text: str, *, tone: str = "information") -> None:
         """Say a line to the operator."""

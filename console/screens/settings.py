@@ -114,7 +114,7 @@ class SettingsScreen(ConsoleScreen):
         self._show_detail()
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        self.console_app.expects_words()
+        self.console_app.stray_words.expect()
         if self.console_app.settings is None:
             self.console_app.say("This console has no settings.")
             return

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from agent.config import load_settings
 from console.app import SwitchboardApp
 from console.input import stray_words
+from console.input.stray_words import Hands
 from console.keys import two_presses
 from console.screens.deck.deck import DeckScreen
 from tests.console.fakes import FakeCore
@@ -87,6 +88,11 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
             await app.close()
 
     return open_console
+
+
+def has_field(seat: Seat) -> bool:
+    """Return whether what is typed now goes into a field, or to a phone that is driven."""
+    return seat.app.keyboard._hands() is Hands.IN_FIELD
 
 
 async def select(seat: Seat, session_id: str) -> None:

@@ -122,14 +122,9 @@ class ConsoleScreen(FramedScreen):
 
     # --- keeping it fresh ----------
 
-    @property
-    def is_live(self) -> bool:
-        """Whether it has its widgets: they are all there, and none is being taken away."""
-        return self.is_composed and not is_leaving(self) and self in self.app.screen_stack
-
     def refresh_all(self) -> None:
         """Show the picture, header and footer again."""
-        if not self.is_live:
+        if not self.is_composed or is_leaving(self) or self not in self.app.screen_stack:
             # Asked for a moment ago, it may come to a screen that has been left meanwhile.
             return
         self.show_state(self.console_app.bridge.state)

@@ -15,9 +15,9 @@ from agent.protocol import Op, SessionStart, UserInput
 from agent.records import DeviceState, Question, QuestionKind, SessionState
 from agent.state.reducer import SessionView
 from agent.text import counted, one_line
+from console.input.delivery import Address, why_undeliverable
 from console.keys.controllers import Controller
 from console.palette.handles import Placed, completions
-from console.screens.deck.delivery import Address, why_undeliverable
 from console.screens.deck.marking import EACH_PHONE, MarkController, phones_of
 from widgets.base.formatting import quoted
 from widgets.base.rows import Parts
@@ -242,7 +242,7 @@ class ComposerController(Controller):
         composer = self._deck.composer
         if composer.choice not in dict(choices):
             # What was chosen stays chosen, though it has gone meanwhile.
-            choices.append((composer.choice, self._gone(composer.choice)))
+            choices.append((composer.choice, self._name_of_gone(composer.choice)))
         composer.offer(choices)
         composer.handles = lambda word: completions(
             word, state.devices, self._deck.console_app.tool_servers
@@ -256,7 +256,7 @@ class ComposerController(Controller):
                 composer.aim(composer.purpose, about)
 
     def _placing(self, text: str, choice: str) -> Parts:
-        """Say on which phones a goal will be pursued, and which of them it has to wait for."""
+        """Return on which phones a goal will be pursued, and which of them it waits for."""
         state = self._deck.console_app.bridge.state
         named = Placed(text, state.devices).serials if "@" in text or "#" in text else ()
         chosen = phones_of(choice) if choice.startswith(EACH_PHONE) else (choice,)
@@ -274,7 +274,7 @@ class ComposerController(Controller):
                 about.append((f"  {name} is busy with {doing}: the goal waits for it", "$warn"))
         return tuple(about)
 
-    def _gone(self, choice: str) -> str:
+    def _name_of_gone(self, choice: str) -> str:
         if choice.startswith(EACH_PHONE):
             return f"the {counted(len(phones_of(choice)), 'phone')} of sessions marked before"
         devices = self._deck.console_app.bridge.state.devices

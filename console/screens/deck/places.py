@@ -8,10 +8,10 @@ from agent.records import Question
 from agent.state.memoize import memoize_last
 from agent.state.reducer import Attention, Item, SessionView, State
 from console.base_app import ConsoleApp
+from console.input.delivery import Address
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController
 from console.screens.deck.context import DeckContext
-from console.screens.deck.delivery import Address
 from console.screens.deck.following import FollowController
 from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController

@@ -86,7 +86,7 @@ class DeviceScreen(BaseDevice):
     def show_state(self, state: State) -> None:
         self._show_facts(state)
         self.side.show()
-        asked = self._asked_for()
+        asked = self._wanted_note()
         self.set_class(asked is not None, "-notes")
         view = self.shown_phone.view()
         if view is not None and view.is_behind:
@@ -153,7 +153,7 @@ class DeviceScreen(BaseDevice):
 
     # --- keys ----------
 
-    def _asked_for(self) -> tuple[Purpose, Parts] | None:
+    def _wanted_note(self) -> tuple[Purpose, Parts] | None:
         """Return what the note is for: one that was begun keeps its phone."""
         note = self.note
         if note.purpose.mode is Mode.NOTE and self.focused is note.field:

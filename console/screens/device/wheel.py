@@ -133,7 +133,7 @@ class WheelController(Controller):
         if self.serial:
             self.leave()
             return
-        self._place.ops.expects_words()
+        self._place.ops.stray_words.expect()
         serial = self._place.shown_serial()
         if not self._is_online(serial):
             self._place.ops.say("No phone here to drive.")

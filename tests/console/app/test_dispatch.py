@@ -11,6 +11,7 @@ from agent.protocol import Interrupt, Op, Reply
 from console.core.error_reports import ErrorReports
 from console.core.op_client import OpClient
 from console.input.gate import Wait
+from console.input.stray_words import Hands, StrayWords
 from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
 from console.keys.two_presses import TwoPresses
@@ -77,6 +78,7 @@ class Host:
         self.top = Screen(self.done, Own(self.done, "controller"))
         self.screen: Any = self.top
         self.two_presses = TwoPresses(lambda: 0.0)
+        self.stray_words = StrayWords(lambda: Hands.NOWHERE, lambda _: None)
         self.is_opening = False
         self.opens = asyncio.Event()
         self.work: list[Coroutine[Any, Any, Any]] = []

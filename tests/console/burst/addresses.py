@@ -8,6 +8,7 @@ from typing import Any
 from agent import protocol
 from agent.protocol import Op
 from console.app import SwitchboardApp
+from console.input.stray_words import Hands
 from console.screens.deck.deck import DeckScreen
 from tests.console.burst.core import ScriptedCore
 from tests.console.burst.crowd import Sentence
@@ -85,7 +86,7 @@ class Addresses:
     def _shown(self) -> tuple[str, ...]:
         """Return what the field says that is typed into; nothing where there is none."""
         app = self._app
-        if not app.has_field:
+        if app.keyboard._hands() is not Hands.IN_FIELD:
             return ()
         top = app.top
         if not isinstance(top, DeckScreen) or top.composer.field is not app.focused:

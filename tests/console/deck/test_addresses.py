@@ -5,7 +5,7 @@ import pytest
 from agent import protocol
 from agent.errors import WrongStateError
 from agent.records import DeviceState, SessionState
-from tests.console.conftest import Open, Seat, select
+from tests.console.conftest import Open, Seat, has_field, select
 from tests.console.deck.test_deck_answers import approval
 from tests.console.fakes import phone
 from tests.console.script import ask
@@ -173,7 +173,7 @@ async def test_the_words_behind_a_key_that_opened_no_field_are_no_keys(
         await select(seat, "s1")
         before = seat.deck.focused
         await seat.press(key)
-        assert not seat.app.has_field
+        assert not has_field(seat)
         await typed(seat, "xpc c please do not send this")
         assert seat.core.ops == []
         assert seat.deck.focused is before

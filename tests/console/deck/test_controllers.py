@@ -26,6 +26,7 @@ from agent.records import (
 from agent.state.reducer import Attention, AttentionKind, Item, SessionView, State
 from console.input.gate import Wait
 from console.input.pending import PendingOps
+from console.input.stray_words import Hands, StrayWords
 from console.keys import actions
 from console.keys.two_presses import TwoPresses
 from console.screens.deck.answering import QuestionController
@@ -56,6 +57,7 @@ class Recorder:
         self.reminders: list[Attention] = []
         self.pending = PendingOps()
         self.two_presses = TwoPresses(lambda: 0.0)
+        self.stray_words = StrayWords(lambda: Hands.NOWHERE, lambda _: None)
         self._work: list[Coroutine[Any, Any, Any]] = []
 
     def request(self, op: protocol.Op, *, done: str = "", refused: Refused | None = None) -> None:
@@ -65,9 +67,6 @@ class Recorder:
     async def ask(self, op: protocol.Op) -> protocol.Reply | None:
         self.sent.append(op)
         return self.reply
-
-    def expects_words(self) -> None:
-        pass
 
     def say(self, text: str, *, tone: str = "information") -> None:
         self.said.append(text)

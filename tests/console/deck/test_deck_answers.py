@@ -3,7 +3,7 @@
 from agent.protocol import QuestionClosed, RequestUserInput, UserInput, UserInputAnswer
 from agent.records import Question, QuestionKind, QuestionOption
 from tests.console.burst.core import ScriptedCore
-from tests.console.conftest import Open, Seat, select
+from tests.console.conftest import Open, Seat, has_field, select
 from tests.console.script import ask
 
 
@@ -155,7 +155,7 @@ async def test_approving_looks_first_and_rejecting_gives_a_reason(console: Open)
             "the second approval",
         )
         await seat.press("r", "n", "o", "enter")
-        assert not seat.app.has_field, "nobody has read it yet"
+        assert not has_field(seat), "nobody has read it yet"
         assert len(seat.core.ops) == 1
         seat.deck.card._came_s = 0.0
         await seat.press("r")

@@ -6,6 +6,7 @@ import pytest
 from textual.dom import DOMNode
 from textual.widget import Widget
 
+from console.app_parts.redraw import is_live
 from console.screens.base.console_screen import ConsoleScreen
 from tests.console.conftest import Open, Seat
 
@@ -31,10 +32,10 @@ async def test_a_clock_that_ticks_while_a_screen_goes_reports_nothing(
 ) -> None:
     async with console() as seat:
         screen = await went(seat, *keys)
-        assert screen.is_live
+        assert is_live(screen)
         screen._pruning = True
         await screen.remove_children()
-        assert not screen.is_live
+        assert not is_live(screen)
         for update in _UPDATES.values():
             update(screen)
         assert seat.app.errors.recent_s == []
