@@ -20,7 +20,7 @@ from agent.config import load_settings
 from agent.exercises.exercise import Exercise
 from agent.exercises.route import Step, Tap, Write
 from agent.exercises.suite import EXERCISES
-from agent.loop.conversation.masking import AGAIN, mask
+from agent.loop.conversation.masking import AGAIN, is_masked, mask
 from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, ToolCall
 from agent.models.pilot.reading import PastAction, View, read
 from bench._tokens import count_tokens
@@ -143,6 +143,8 @@ def grown(messages: Sequence[Message]) -> float:
         for m in mask(messages, keep=0)
         if m.kind in kinds
         and m.text != AGAIN
+        # The newest screen, where it is one that was looked at again.
+        and (m.kind is not MessageKind.OBSERVATION or is_masked(m))
         and m.call_id not in plans
         and not any(call.call_id in plans for call in m.tool_calls)
     ]
