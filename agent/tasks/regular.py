@@ -364,7 +364,9 @@ class _Turn:
             text = await rehearse(self.context, resolved, screen, verdict, plan=self.memory.plan)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return _rehearsed(text)
-        if self.context.background:
+        if self.context.background and not await self.reviewing.only_shows(
+            resolved, screen, request
+        ):
             asked = self.reviewing.ask(resolved, screen, request)
             if isinstance(asked, TurnEnd):
                 return asked

@@ -1,7 +1,8 @@
 """What a background turn does instead of acting: make the review of one action, and find it again.
 
-Not the doing of it and not the decision (`agent.jobs.reviews`). Invariant: the review names the
-real element on the real frame, and what it lets pass is that action on that screen only.
+What only shows something needs none. Not the doing of it and not the decision
+(`agent.jobs.reviews`). Invariant: the review names the real element on the real frame, and what it
+lets pass is that action on that screen only.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,18 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from agent.errors import UsageError
+from agent.loop.acting.acts import acts_of
 from agent.loop.acting.executor import ActionResult, Executor
 from agent.loop.acting.guard import Guard, wants_secret
 from agent.loop.screen.elements import find_by_key
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import ToolCallRequested
-from agent.records import ActionOutcome, AppInfo, Observation, Question, Subject
+from agent.records import ActionOutcome, AppInfo, Observation, Question, ReviewVerdict, Subject
 from agent.safety.capabilities import Decision
+from agent.safety.effects.acts import ActKind
 from agent.safety.review_binding import params_digest, read_params, screen_digest
+from agent.safety.reviewer.view_only import is_view_only
 from agent.tools.actions import ActionArguments, ResolvedAction, resolve
 from agent.tools.arguments import LaunchApp, PressButton
 from agent.tools.registry import ToolArguments
@@ -26,6 +30,10 @@ from agent.tools.registry import ToolArguments
 CHANGED_SINCE = "The screen changed since the action was approved, so that approval is void."
 CONFIRMATION_REQUIRED = "background.confirmation_required"
 """What a state-changing tool comes to in the background (CONTRACTS 2.4)."""
+
+_SHOWING = frozenset({ActKind.VIEW, ActKind.LAUNCH, ActKind.KEY, ActKind.SWIPE, ActKind.PRESS})
+_SHOWING_KEYS = frozenset({"BACK", "HOME", "RECENTS", "NOTIFICATIONS", "MENU", "TAB"})
+"""What a job may do without a review: it shows something, and leaves nothing behind."""
 
 
 def awaiting(tool: str, question: Question) -> TurnEnd:
@@ -43,6 +51,30 @@ class Reviewing:
 
     context: TaskContext
     guard: Guard
+
+    async def only_shows(
+        self, resolved: ResolvedAction, screen: Observation, call: ToolCallRequested
+    ) -> bool:
+        """Return whether an action changes nothing that lasts, so that a job may do it unasked.
+
+        By its structure it moves the view, or it is a press of which whoever reviews says that it
+        only opens or selects.
+        """
+        verdict, acts = self.guard.weigh(resolved, screen), acts_of(resolved)
+        kinds = {act.kind for act in acts}
+        if verdict.decision is not Decision.ALLOW or verdict.effect is not None:
+            return False
+        if wants_secret(resolved) or not kinds <= _SHOWING:
+            return False
+        if any(act.key and act.key not in _SHOWING_KEYS for act in acts):
+            return False
+        if is_view_only(acts, screen):
+            return True
+        pressed = [act.element for act in acts if act.kind is ActKind.PRESS]
+        if not self.guard.reviews.is_on or any(e is None or e.checkable for e in pressed):
+            return False
+        review = await self.guard.reviews.review(resolved, screen, call)
+        return review.verdict is ReviewVerdict.ALLOW and review.effect is None and not review.fault
 
     def ask(
         self, resolved: ResolvedAction, screen: Observation, call: ToolCallRequested

@@ -12,6 +12,8 @@ from agent.models.model import ModelReply, ModelRequest
 from agent.records import ActionOutcome, Question, UiNode
 from agent.safety.review_binding import params_digest
 from tests.loop.paper_phone import PaperPhone, button, field, node
+from tests.safety.reviewer.reader import Reader, read_by
+from tests.safety.reviewer.reader import says as reviewer_says
 from tests.tasks.context import MemoryContext
 from tests.tasks.scripted import DONE, ScriptedModel, Turn, raw, says, scripted, task
 
@@ -190,3 +192,72 @@ async def test_a_dry_run_asks_for_no_review_for_it_does_nothing() -> None:
     context = MemoryContext(scripted(tap_send), chat.phone, background=True, dry_run=True)
     end = await task().run(context)
     assert end.completed and end.review is None and chat.phone.done == []
+
+
+class Pages:
+    """A list whose row opens a page, with a switch beside it; each act is noted."""
+
+    def __init__(self) -> None:
+        self.phone = PaperPhone(self.screen)
+
+    def screen(self) -> Sequence[UiNode]:
+        area = node(at=(0, 0.1, 1, 0.9), scrollable=True, class_name="a.RecyclerView")
+        row = node("Order 1042", (0, 0.3, 1, 0.4), clickable=True, parent=0)
+        switch = node(
+            "Night light", (0, 0.5, 1, 0.6), class_name="a.Switch", checkable=True, clickable=True
+        )
+        return (area, row, switch, node(f"seen {len(self.phone.done)}", (0, 0.92, 1, 0.95)))
+
+
+async def in_background(call: ModelReply, reader: Reader | None = None) -> tuple[Pages, TurnEnd]:
+    pages = Pages()
+    more = {} if reader is None else {"reviewing": read_by(reader)}
+    context = MemoryContext(
+        scripted(call, DONE, DONE),
+        pages.phone,
+        goal="tell me what is in order 1042",
+        background=True,
+        **more,  # type: ignore[arg-type]
+    )
+    return pages, await task().run(context)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        says("scroll", direction="down"),
+        says("press_button", button="BACK"),
+        says("launch_app", app="Settings"),
+    ],
+)
+async def test_a_job_looks_around_without_a_review(call: ModelReply) -> None:
+    pages, end = await in_background(call)
+    assert end.review is None
+    assert len(pages.phone.done) == 1
+
+
+@pytest.mark.parametrize("call", [says("press_button", button=b) for b in ("ENTER", "VOLUME_UP")])
+async def test_a_key_that_may_do_something_is_reviewed(call: ModelReply) -> None:
+    pages, end = await in_background(call)
+    assert end.review is not None and pages.phone.done == []
+
+
+@pytest.mark.parametrize(
+    ("number", "said", "done"),
+    [
+        (2, None, False),
+        (2, reviewer_says(), True),
+        (2, reviewer_says(effect="switch"), False),
+        (2, reviewer_says(verdict="ask", effect="other"), False),
+        (2, "no JSON", False),
+        (3, reviewer_says(), False),
+    ],
+    ids=["no reviewer", "opens", "switches", "asks", "a reviewer that fails", "a switch"],
+)
+async def test_a_press_of_a_job_is_reviewed_unless_the_reviewer_says_that_it_only_opens(
+    number: int, said: dict[str, object] | str | None, done: bool
+) -> None:
+    reader = None if said is None else Reader(lambda _text: said)
+    pages, end = await in_background(says("click_element", element=number), reader)
+    assert bool(pages.phone.done) is done
+    assert (end.review is None) is done
