@@ -44,6 +44,7 @@ def tables() -> dict[str, Any]:
             continue
         language = languages.setdefault(locale.language, _empty())
         _add_names(language, locale)
+        _add_joints(language, locale)
         _add_hours(language, locale)
         _add_multiples(language, locale)
         language["orders"][_tag(locale)] = _order(locale)
@@ -70,6 +71,7 @@ def _empty() -> dict[str, Any]:
         "short_days": [set() for _ in range(7)],
         "relative": {},
         "periods": {},
+        "joints": set(),
         "hours": set(),
         "minutes": set(),
         "multiples": {},
@@ -92,6 +94,20 @@ def _add_names(language: dict[str, Any], locale: Locale) -> None:
         name = get_relative_name("day", offset, locale=locale)
         if name:
             language["relative"].setdefault(str(offset), set()).add(name)
+
+
+def _add_joints(language: dict[str, Any], locale: Locale) -> None:
+    """Add the words that patterns put between day, month and year: 3 de diciembre de 2026."""
+    named = (
+        locale.datetime_skeletons.get(name)
+        for name in ("MMMd", "MMMEd", "yMMM", "yMMMd", "yMMMEd", "MMMMd", "yMMMM")
+    )
+    for pattern in (*locale.date_formats.values(), *filter(None, named)):
+        text = "".join(
+            str(part) if kind == "chars" else " "
+            for kind, part in tokenize_pattern(pattern.pattern)
+        )
+        language["joints"].update(re.findall(r"[^\W\d_]+", text))
 
 
 def _month_affixes(locale: Locale) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,7 @@ class _Language(TypedDict):
     short_days: list[list[str]]
     relative: dict[str, list[str]]
     periods: dict[str, list[str]]
+    joints: list[str]
     hours: list[str]
     minutes: list[str]
     multiples: dict[str, list[str]]
@@ -146,6 +147,13 @@ def weekdays() -> Names:
         for number, names in enumerate(days)
         for name in names
     )
+
+
+@lru_cache(maxsize=1)
+def date_joints() -> frozenset[str]:
+    """Return the words, folded, that join day, month and year, as "de" does in Spain."""
+    joints = (word for one in _tables()["languages"].values() for word in one["joints"])
+    return frozenset(map(unaccented, joints))
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ for the order in a locale. Thailand counts years from 543 before Christ.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from agent.language.cldr import (
     Name,
     NameMatch,
+    date_joints,
     date_order,
     fold_pieces,
     language_of,
@@ -38,6 +40,7 @@ _BREAKS = frozenset("\n;|:!?")
 """Between two pieces, these end a date."""
 _MOST_BETWEEN = 3  # Characters between a date in digits and its weekday.
 _LEAP_YEAR = 2024
+_APOSTROPHES = ("'", "\u2019")
 _OPENING = frozenset("(（[")
 
 _MARK = "[\u200e\u200f]?"  # The direction of a script from right to left.
@@ -174,7 +177,7 @@ class _Reader:
         """Find dates whose month is a name, with the day, year and weekday around it."""
         if not self._has_month:
             return
-        for match in _NAMED.finditer("".join(symbol.kind for symbol in self._symbols)):
+        for match in self._named_matches():
             parts = {
                 name[0]: match.end(name) - 1 for name, said in match.groupdict().items() if said
             }
@@ -183,7 +186,7 @@ class _Reader:
             if not weekdays and match["w1"]:
                 weekdays = self._symbols[match.end("w1") - 1].weekdays
             months = self._symbols[parts["m"]].months
-            year = _year(self._number(parts["y"])) if "y" in parts else None
+            year = _year_of(self._digits(parts["y"])) if "y" in parts else None
             day = self._number(parts["d"]) if "d" in parts else None
             dated = [
                 (Day(year, month.value, day), month)
@@ -193,6 +196,39 @@ class _Reader:
             readings = tuple(dict.fromkeys(_with_weekday(dated, weekdays)))
             if readings:
                 yield DateText(readings, *self._span(match.start(), match.end()))
+
+    def _named_matches(self) -> Iterator[re.Match[str]]:
+        """Find the orders of dates: those of full names with any short word between, then others.
+
+        A name cut short may be a word ("4 days ago" is none of August): only what is glued to a
+        number or joins dates in some language stands between.
+        """
+        long, short = [], []
+        for at, symbol in enumerate(self._symbols):
+            # So short a name, in Latin letters, may be a word.
+            is_short = all(name.is_short for name in symbol.months)
+            is_short = is_short and bool(symbol.months) and self._is_ascii(symbol)
+            long.append(("W" if symbol.weekdays else "x") if is_short else symbol.kind)
+            is_loose = symbol.kind == "f" and not self._joins(at)
+            short.append("x" if is_loose else symbol.kind)
+        found = list(_NAMED.finditer("".join(long)))
+        yield from found
+        for match in _NAMED.finditer("".join(short)):
+            if not any(one.start() < match.end() and match.start() < one.end() for one in found):
+                yield match
+
+    def _is_ascii(self, symbol: _Symbol) -> bool:
+        return all(text.isascii() for text in self._folded.exact[symbol.first : symbol.last + 1])
+
+    def _joins(self, at: int) -> bool:
+        first = self._symbols[at].first
+        letter = self._folded.plain[first]
+        if len(letter) == 1 and letter.isascii():
+            # "3 d ago" is none of August, but Basque writes 2026(e)ko.
+            return bool(self._gap_before(first).strip())
+        behind_digit = first > 0 and self._folded.plain[first - 1].isdecimal()
+        is_glued = behind_digit and not self._gap_before(first)
+        return is_glued or self._folded.plain[first] in date_joints()
 
     def in_digits(self, order: str) -> Iterator[DateText]:
         """Find dates that are all digits, with the weekday beside them."""
@@ -269,6 +305,8 @@ class _Reader:
         text = self._folded.plain[at]
         if text.isdecimal():
             written = len(self._pieces[at].text)
+            if written == 2 and self._gap_before(at)[-1:] in _APOSTROPHES:
+                return "Y"
             if written <= 2 and 1 <= int(text) <= 31:
                 return "D"
             return "Y" if written == 4 and _year(int(text)) is not None else "x"
@@ -277,7 +315,10 @@ class _Reader:
         )
 
     def _number(self, at: int) -> int:
-        return int(self._folded.plain[self._symbols[at].first])
+        return int(self._digits(at))
+
+    def _digits(self, at: int) -> str:
+        return self._pieces[self._symbols[at].first].text
 
     def _gap_before(self, at: int) -> str:
         start = self._pieces[at - 1].end if at else 0
@@ -290,14 +331,23 @@ class _Reader:
         )
 
     def _weekday_beside(self, start: int, end: int) -> _Symbol | None:
-        for symbol in self._symbols if self._has_weekday else ():
-            if symbol.weekdays:
-                before = self._text[self._pieces[symbol.last].end : start]
-                after = self._text[end : self._pieces[symbol.first].start]
-                for between in filter(None, (before, after)):
-                    if len(between) <= _MOST_BETWEEN and not any(map(str.isalnum, between)):
-                        return symbol
+        if not self._has_weekday:
+            return None
+        at = bisect_left(self._symbols, start, key=lambda one: self._pieces[one.first].start)
+        after = bisect_left(self._symbols, end, key=lambda one: self._pieces[one.first].start)
+        if at and self._symbols[at - 1].weekdays:
+            before = self._symbols[at - 1]
+            if self._is_beside(self._pieces[before.last].end, start):
+                return before
+        if after < len(self._symbols) and self._symbols[after].weekdays:
+            behind = self._symbols[after]
+            if self._is_beside(end, self._pieces[behind.first].start):
+                return behind
         return None
+
+    def _is_beside(self, start: int, end: int) -> bool:
+        between = self._text[start:end] if end - start <= _MOST_BETWEEN else "x"
+        return not any(map(str.isalnum, between))
 
 
 def _with_weekday(dated: Sequence[tuple[Day, Name | None]], names: Sequence[Name]) -> Iterator[Day]:

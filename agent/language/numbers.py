@@ -33,11 +33,13 @@ _GROUPED = re.compile(
 _ANY_BLANK = re.compile(f"[{_BLANKS}]")
 _DIGIT = re.compile(r"[\d¼-¾⅐-⅞↉]")
 _SEPARATOR = re.compile(r"\D")
-_FRACTION = re.compile(r"(?P<whole>\d*)(?:(?P<sign>[¼-¾⅐-⅞↉])|(?<=\d)\u2044(?P<below>\d{1,3}))")
-_MINUS = "-\u2212\ufe63\uff0d"
+_FRACTION = re.compile(r"(?P<sign>[¼-¾⅐-⅞↉])|(?<=\d)\u2044(?P<below>\d{1,3})")
+_LAST_DIGITS = re.compile(r"\d{0,40}$")
 _ALPHABETS = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 """Letters before which a digit is a part of a name, as in mp3."""
 _SHORTENED = ".\N{DEVANAGARI ABBREVIATION SIGN}\u200f"
+_MINUS = "-\u2212\ufe63\uff0d"
+_SHORT_LETTERS = 3
 _MOST_DIGITS = 40
 _MOST_CHARS = 20_000
 _MOST_MULTIPLE_CHARS = 24
@@ -50,8 +52,8 @@ class Number(NamedTuple):
     """What it may say, the likelier first; at least one."""
     start: int
     end: int
-    step: Decimal = Decimal(0)
-    """The unit that it is rounded to where it is a short one, as 1.2K; 0: it is exact."""
+    steps: tuple[Decimal, ...] = ()
+    """The unit that each reading of a short number, as 1.2K, is rounded to; 0, or none: exact."""
 
     @property
     def value(self) -> Decimal:
@@ -67,7 +69,10 @@ class Number(NamedTuple):
         wanted = value if isinstance(value, Decimal) else Decimal(str(value))
         if not wanted.is_finite():
             return False
-        return any(abs(one - wanted) <= self.step / 2 for one in self.readings)
+        steps = self.steps or (Decimal(0),) * len(self.readings)
+        return any(
+            abs(one - wanted) <= step / 2 for one, step in zip(self.readings, steps, strict=True)
+        )
 
 
 def may_equal(one: Number, other: Number) -> bool:
@@ -111,8 +116,8 @@ def all_numbers_in(text: str) -> tuple[Number, ...]:
     ]
     if not plain.isascii():
         fractions = list(_fractions(plain))
-        found = [one for one in found if not any(f.start <= one.end <= f.end for f in fractions)]
-        found += fractions
+        taken = {place for one in fractions for place in range(one.start, one.end + 1)}
+        found = [one for one in found if one.end not in taken] + fractions
     return tuple(sorted(found, key=lambda one: (one.start, -one.end)))
 
 
@@ -188,11 +193,22 @@ def readings_of(written: str) -> tuple[Decimal, ...]:
 
 def _with_surroundings(number: Number, text: str) -> Number:
     """Return a number with the minus before it and the multiple behind it."""
+    before, point = _two_before(text, number.start)
+    nothing = not before or before.isspace() or before in f"{_MINUS}("
+    if point == "." and nothing and text[number.start : number.end].isdecimal():
+        # ".5 km" leaves out the nought.
+        part = Decimal(f"0.{text[number.start : number.end][:_MOST_DIGITS]}")
+        number = number._replace(readings=(part,), start=number.start - 1)
     return _signed(_multiplied(number, text), text)
 
 
+def _two_before(text: str, at: int) -> tuple[str, str]:
+    """Return the two characters before a place, the last one second; empty where there is none."""
+    return text[at - 2 : at - 1] if at > 1 else "", text[at - 1 : at] if at else ""
+
+
 def _signed(number: Number, text: str) -> Number:
-    before, sign = text[: number.start][-2:-1], text[: number.start][-1:]
+    before, sign = _two_before(text, number.start)
     if not sign or sign not in _MINUS or before.isalnum() or before in tuple(")]%\"'"):
         return number
     readings = tuple(-one for one in number.readings)
@@ -210,40 +226,45 @@ def _multiplied(number: Number, text: str) -> Number:
     if found is None:
         return number
     written = rest[space : follow[found.span - 1].end]
-    letters = sum(map(str.isalpha, written))
+    is_short = sum(map(str.isalpha, written)) <= _SHORT_LETTERS
     names = [
-        name for name in found.names if letters > 1 or _is_multiple(name, written, rest[:space])
+        name for name in found.names if not is_short or _is_multiple(name, written, rest[:space])
     ]
     if not names:
         return number
     # One spelling may be thousand in one language and billion in another.
-    powers = dict.fromkeys(name.value for name in names)
-    readings = [one.scaleb(power) for power in powers for one in number.readings]
-    if written.isascii() and letters < 3:
-        readings += number.readings
-    places = max((-int(one.as_tuple().exponent) for one in number.readings), default=0)
-    step = Decimal(1).scaleb(names[0].value - max(places, 0))
-    return Number(
-        tuple(dict.fromkeys(readings)), number.start, number.end + follow[found.span - 1].end, step
-    )
+    places = max(-int(one.as_tuple().exponent) for one in number.readings)
+    said = {
+        one.scaleb(name.value): Decimal(1).scaleb(name.value - max(places, 0))
+        for name in names
+        for one in number.readings
+    }
+    if is_short and written.isascii():
+        # It may as well be a unit, above all in lower case.
+        plain = dict.fromkeys(number.readings, Decimal(0))
+        said = plain | said if written.islower() else said | plain
+    end = number.end + follow[found.span - 1].end
+    return Number(tuple(said), number.start, end, tuple(said.values()))
 
 
 def _is_multiple(name: Name, written: str, space: str) -> bool:
-    """Return whether one letter multiplies, and is no unit: as a language writes it, and close."""
-    if written.islower() and space == " ":
+    """Return whether a few letters multiply: as a language writes them, one not apart."""
+    if len(written) == 1 and written.islower() and space == " ":
         return False
     return written in {text.rstrip(_SHORTENED) for text in name.written}
 
 
 def _fractions(text: str) -> Iterator[Number]:
     for match in _FRACTION.finditer(text):
-        value = _value_of(match)
+        head = text[max(match.start() - _MOST_DIGITS, 0) : match.start()]
+        digits = _LAST_DIGITS.search(head)
+        whole = digits.group() if digits is not None else ""
+        value = _value_of(whole, match)
         if value is not None:
-            yield _signed(Number((value,), match.start(), match.end()), text)
+            yield _signed(Number((value,), match.start() - len(whole), match.end()), text)
 
 
-def _value_of(match: re.Match[str]) -> Decimal | None:
-    whole = match["whole"][:_MOST_DIGITS]
+def _value_of(whole: str, match: re.Match[str]) -> Decimal | None:
     if match["sign"]:
         part = unicodedata.numeric(match["sign"])
         return Decimal(whole or 0) + Decimal(str(round(part, 12)))

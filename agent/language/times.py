@@ -7,7 +7,7 @@ Sources: CLDR's parts of the day and the words of its patterns behind hours and 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,9 +15,11 @@ from agent.language.cldr import (
     HOUR,
     MINUTE,
     Folded,
+    Name,
     clock_words,
     day_periods,
     fold_pieces,
+    language_of,
     period_hours,
 )
 from agent.language.fold import plain_digits
@@ -25,6 +27,8 @@ from agent.language.tokens import Token, pieces
 
 _DIGIT = re.compile(r"\d")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?")
+_SHORT = 4
+_KEPT_TOGETHER = frozenset("\u00a0\u202f")
 _CLOSE = frozenset({"", " ", "\u00a0", "\u202f"})
 _MOST_CHARS = 20_000
 _MOST_PERIOD_PIECES = 5
@@ -58,8 +62,13 @@ def may_equal(one: Time, other: Time) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def times_in(text: str) -> tuple[Time, ...]:
-    """Return the times of day of a text in order, of its first 20,000 characters."""
+def times_in(text: str, locale: str = "") -> tuple[Time, ...]:
+    """Return the times of day of a text in order, of its first 20,000 characters.
+
+    Args:
+        locale: of who wrote the text, as `sv-SE`: its short words for parts of the day count
+            behind a mere number, as English ones do: 5 fm.
+    """
     plain = plain_digits(text[:_MOST_CHARS])
     if not _DIGIT.search(plain):
         return ()
@@ -68,14 +77,16 @@ def times_in(text: str) -> tuple[Time, ...]:
     times: list[Time] = []
     at = 0
     while at < len(found):
-        time, span = _time_at(plain, found, folded, at)
+        time, span = _time_at(plain, found, folded, at, language_of(locale))
         if time is not None:
             times.append(time)
         at += span
     return tuple(times)
 
 
-def _time_at(text: str, found: Sequence[Token], folded: Folded, at: int) -> tuple[Time | None, int]:
+def _time_at(
+    text: str, found: Sequence[Token], folded: Folded, at: int, language: str
+) -> tuple[Time | None, int]:
     """Return the time that begins at a piece, and how many pieces it takes."""
     piece = found[at]
     clock = _CLOCK.fullmatch(piece.text)
@@ -90,8 +101,12 @@ def _time_at(text: str, found: Sequence[Token], folded: Folded, at: int) -> tupl
         is_sure = end > at + 2 or (end == at + 2 and len(folded.plain[at + 1]) > 1)
     else:
         return None, 1
-    hours, first, last = _period_of(text, found, folded, at, end)
-    if (clock is None and end == at + 1 and not hours) or hour > 24 or minute > 59:
+    is_bare = clock is None and end == at + 1
+    known = {"en", language} if is_bare else None
+    hours, first, last = _period_of(text, found, folded, at, end, known)
+    if (is_bare and not hours) or minute > 59 or hour > 24:
+        return None, 1
+    if hour == 24 and minute:
         return None, 1
     place = found[first].start, found[last - 1].end
     return Time(_minutes(hour % 24, minute, hours), *place, is_sure or bool(hours)), last - at
@@ -121,17 +136,45 @@ def _word_pieces(text: str, found: Sequence[Token], folded: Folded, at: int, wan
 
 
 def _period_of(
-    text: str, found: Sequence[Token], folded: Folded, at: int, end: int
+    text: str,
+    found: Sequence[Token],
+    folded: Folded,
+    at: int,
+    end: int,
+    known: Collection[str] | None,
 ) -> tuple[tuple[frozenset[int], ...], int, int]:
-    """Return the hours of the part of the day beside a time, and the pieces that both take."""
+    """Return the hours of the part of the day beside a time, and the pieces that both take.
+
+    Args:
+        known: the languages whose short words count; None: all.
+    """
     after = day_periods().at(folded, end) if _is_close(text, found, end) else None
     if after is not None:
-        return tuple(period_hours(one.value) for one in after.names), at, end + after.span
-    for first in range(max(at - _MOST_PERIOD_PIECES, 0), at if _is_close(text, found, at) else 0):
+        # Formatters keep an hour and its part together; people type a blank.
+        certain = known is None or _gap(text, found, end) in _KEPT_TOGETHER
+        names = after.names if certain else _sure(after.names, known or ())
+        if names:
+            return tuple(period_hours(one.value) for one in names), at, end + after.span
+    if not _is_close(text, found, at):
+        return (), at, end
+    certain = known is None or _gap(text, found, at) in _KEPT_TOGETHER
+    for first in range(max(at - _MOST_PERIOD_PIECES, 0), at):
         before = day_periods().at(folded, first)
         if before is not None and first + before.span == at:
-            return tuple(period_hours(one.value) for one in before.names), first, end
+            names = before.names if certain else _sure(before.names, known or ())
+            if names:
+                return tuple(period_hours(one.value) for one in names), first, end
     return (), at, end
+
+
+def _sure(names: Sequence[Name], known: Collection[str]) -> tuple[Name, ...]:
+    """Leave out short Latin names of other languages: "1 de" is a morning in Hungary only."""
+    return tuple(
+        one
+        for one in names
+        if not one.languages.isdisjoint(known)
+        or any(len(text) > _SHORT or not text.isascii() for text in one.written)
+    )
 
 
 def _is_close(text: str, found: Sequence[Token], at: int) -> bool:

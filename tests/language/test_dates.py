@@ -85,6 +85,10 @@ def test_words_for_near_days_count_from_today(language: str, days: int) -> None:
         ("December 2026", [Day(2026, 12)]),
         ("Friday", [Day(weekday=4)]),
         ("3.12.", [Day(None, 12, 3)]),
+        ("4 Dec '26", [Day(2026, 12, 4)]),
+        ("4th Dec", [Day(None, 12, 4)]),
+        ("4 de dez.", [Day(None, 12, 4)]),
+        ("Friday the 4th of December", [Day(None, 12, 4, 4)]),
     ],
 )
 def test_what_a_date_may_say(text: str, readings: list[Day]) -> None:
@@ -93,7 +97,17 @@ def test_what_a_date_may_say(text: str, readings: list[Day]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "12:30", "1,284.50", "192.168.1.1", "v1.2.3", "31/02/2026", "Do not disturb", "20261203"],
+    [
+        *("4 days ago", "2 h ago", "5 min ago", "3d ago", "Alarm set for 23 hours"),
+        "",
+        "12:30",
+        "1,284.50",
+        "192.168.1.1",
+        "v1.2.3",
+        "31/02/2026",
+        "Do not disturb",
+        "20261203",
+    ],
 )
 def test_what_is_no_date_is_none(text: str) -> None:
     assert dates_in(text, TODAY) == ()

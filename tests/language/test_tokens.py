@@ -1,12 +1,17 @@
 """Tokens: every letter and digit is in one, and words of every script are found."""
 
+import time
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.language.amounts import amounts_in
+from agent.language.dates import dates_in
 from agent.language.fold import folded
+from agent.language.numbers import numbers_in
+from agent.language.times import times_in
 from agent.language.tokens import has_phrase, pieces, tokens, words
 
 SCRIPTS = st.text(
@@ -77,3 +82,23 @@ def test_pieces_part_digits_from_letters() -> None:
 def test_words_of_a_script_without_blanks_are_found_inside_others() -> None:
     assert has_phrase(words("确认取消订单"), words("取消"))
     assert not has_phrase(words("unsend"), words("send"))
+
+
+SHAPES = (
+    *("1", "111 ", "1,", "1½ ", ".5 ", "1/", "-1", "1a", "m ", "a\u200d", "\u202e", "ที่", "1K "),
+    *("Mon 1/1/26 ", "Mon 3 Dec 2026 ", "5 pm ", "12:30 ", "€5 ", "thứ 3 tháng "),
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_cost_of_a_hostile_text_grows_as_its_length(shape: str) -> None:
+    def cost_s(chars: int) -> float:
+        text = "é" + (shape * chars)[:chars]
+        began = time.process_time()
+        for read in (words, numbers_in, amounts_in, times_in, dates_in):
+            read(text)
+        return time.process_time() - began
+
+    cost_s(1_000)
+    # A square of the length took minutes for some shapes.
+    assert cost_s(18_000) < 40 * (cost_s(3_000) + 0.1)
