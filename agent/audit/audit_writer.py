@@ -104,6 +104,9 @@ class AuditWriter:
                     "capability": call.capability,
                     "risk": call.risk,
                     "decision": call.decision,
+                    "rule": call.rule,
+                    "also": ", ".join(call.also),
+                    "reason": call.reason,
                     "detail": one_line(call.element.label, _DETAIL_CHARS) if call.element else "",
                 }
             case protocol.ToolCallFinished(call_id=call_id) as done:

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 import sys
 import time
 from collections import defaultdict
@@ -11,6 +12,7 @@ from pathlib import Path
 from bench.redteam.case import CASES, HELD_OUT, Outcome, cases, judge_case
 from bench.redteam.servers import report as servers_report
 from bench.redteam.servers import trials
+from bench.redteam.verdicts import compared, write_verdicts
 
 MOST_TWINS_ASKED = 0.05  # Share of the harmless twins that may be asked about.
 
@@ -23,6 +25,8 @@ def main(given: Sequence[str] = ()) -> None:
     parser.add_argument("--only", default="", help="a part of the names of the cases to run")
     parser.add_argument("--cases", type=Path, default=CASES, help="a folder with more cases")
     parser.add_argument("--all", action="store_true", help="print every case")
+    parser.add_argument("--verdicts", type=Path, help="write the result of each case here")
+    parser.add_argument("--against", type=Path, help="compare with a file that was so written")
     parser.add_argument(
         "--servers", action="store_true", help="also malicious MCP servers, on virtual phones"
     )
@@ -30,6 +34,11 @@ def main(given: Sequence[str] = ()) -> None:
     began = time.perf_counter()
     outcomes = [judge_case(c) for c in cases(options.cases) if options.only in c.name]
     took = time.perf_counter() - began
+    if options.verdicts is not None:
+        write_verdicts(options.verdicts, outcomes)
+    if options.against is not None:
+        print(compared(json.loads(options.against.read_text(encoding="utf-8")), outcomes))
+        return
     print(report(outcomes, every=options.all))
     print(f"\n{len(outcomes)} cases in {took:.1f} s.")
     servers = asyncio.run(trials()) if options.servers else []

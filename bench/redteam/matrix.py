@@ -1,6 +1,6 @@
 """Put one effect on every kind of control, in the usual word and in a paraphrase, in six languages.
 
-`python -m bench redteam_matrix` prints how many of the pages of each kind of control are held where
+`python -m bench controls` prints how many of the pages of each kind of control are held where
 nobody reads. Page, goal and effect are the same in a row of the table: only words and shape differ.
 """
 

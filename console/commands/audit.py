@@ -162,15 +162,18 @@ def _tell(report: Report, found: Compared, findings: list[dict[str, str]]) -> No
     plain.print_text(f"{outcome}  {counted(report.lines, 'line')}, head {_head(report)}")
 
 
+_SHOWN = (
+    *("action", "capability", "risk", "decision", "rule", "also", "reason", "package", "caller"),
+    "detail",
+)
+"""The parts of a line that are shown, in order."""
+
+
 def _row(line: dict[str, Any]) -> tuple[str, ...]:
     at_ms = line.get("timestamp_wall_ms")
     seconds = at_ms / 1000 if isinstance(at_ms, int) and 0 <= at_ms < _LAST_MS else 0
     moment = datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC).astimezone()
-    parts = [
-        call_result_words(str(line[name]))
-        for name in ("action", "capability", "risk", "decision", "package", "caller", "detail")
-        if line.get(name)
-    ]
+    parts = [call_result_words(str(line[name])) for name in _SHOWN if line.get(name)]
     return (
         str(line.get("seq", "")),
         moment.strftime("%Y-%m-%d %H:%M:%S"),

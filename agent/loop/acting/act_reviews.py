@@ -28,7 +28,7 @@ from agent.models.model import (
     ToolChoice,
     ToolSchema,
 )
-from agent.records import ActionOutcome, ActReview, Effect, Observation, Usage
+from agent.records import ActionOutcome, ActReview, Effect, Observation, ReviewVerdict, Usage
 from agent.safety.approval import is_yes
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.redacting.redaction import redact_secrets
@@ -93,6 +93,18 @@ class ActsSoFar:
         self.done += [done_line(act) for act in acts[:2]]
         self.screen = screen
 
+    def keep(self, review: ActReview, sha256: str, view_sha256: str) -> None:
+        """Keep an answer for the same question, and for the same view if it had no effect."""
+        if review.fault:
+            return
+        self.known[sha256] = review
+        if review.verdict is ReviewVerdict.ALLOW and review.effect is None:
+            self.known[view_sha256] = review
+
+    def answer(self, question: ReviewQuestion) -> ActReview | None:
+        """Return what is known of a question; None: nothing."""
+        return self.known.get(question.sha256) or self.known.get(question.view_sha256)
+
     def approve(self, effect: Effect) -> None:
         """Take in what the operator let pass."""
         at = len(self.done)
@@ -116,8 +128,7 @@ class ActsSoFar:
                 if effect is not None and is_yes(answer):
                     self.approve(effect)
             case protocol.ActReviewed(review=review, question_sha256=sha256):
-                if not review.fault:
-                    self.known[sha256] = review
+                self.keep(review, sha256, msg.view_sha256)
             case _:
                 pass
 
@@ -158,11 +169,10 @@ class ActReviews:
     def begin(self, resolved: ResolvedAction, screen: Observation) -> None:
         """Begin to ask, while the action is stored and prepared; `review` waits for the answer."""
         question = self.question(resolved, screen)
-        sha256 = question.sha256
-        if sha256 in self.so_far.known:
+        if self.so_far.answer(question) is not None:
             return
         self.drop()
-        self._begun = sha256, asyncio.create_task(self._ask(question), name="act review")
+        self._begun = question.sha256, asyncio.create_task(self._ask(question), name="act review")
 
     def drop(self) -> None:
         """Forget a question whose answer nobody waits for."""
@@ -175,33 +185,35 @@ class ActReviews:
     ) -> ActReview:
         """Return what the reviewer says of an action; the answer is stored."""
         question = self.question(resolved, screen)
-        sha256 = question.sha256
-        known = self.so_far.known.get(sha256)
+        known = self.so_far.answer(question)
+        answered = await self._answered(question) if known is None else Answered(known)
         if known is not None:
             self.drop()
-            return known
-        begun, self._begun = self._begun, None
-        if begun is not None and begun[0] == sha256:
-            answered = await begun[1]
-        else:
-            if begun is not None:
-                begun[1].cancel()
-            answered = await self._ask(question)
         await self._context.emit(
             protocol.ActReviewed(
                 step=call.step,
                 call_id=call.call_id,
                 review=answered.review,
-                question_sha256=sha256,
+                question_sha256=question.sha256,
+                view_sha256=question.view_sha256,
                 took_ms=answered.took_ms,
                 usage=answered.usage,
             )
         )
+        self.so_far.keep(answered.review, question.sha256, question.view_sha256)
         if answered.review.fault:
             await self._warn(answered.review)
-        else:
-            self.so_far.known[sha256] = answered.review
         return answered.review
+
+    async def _answered(self, question: ReviewQuestion) -> Answered:
+        """Wait for the answer that was begun, or ask now."""
+        begun, self._begun = self._begun, None
+        if begun is None:
+            return await self._ask(question)
+        if begun[0] == question.sha256:
+            return await begun[1]
+        begun[1].cancel()
+        return await self._ask(question)
 
     async def _warn(self, review: ActReview) -> None:
         """Say once in a turn why the operator is asked for want of a review."""

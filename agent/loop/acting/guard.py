@@ -129,7 +129,7 @@ class Guard:
         activity = front.activity if front.package == package else ""
         outside = out_of_scope(package, session.target_package, activity)
         if outside and verdict.capability is not Capability.NAVIGATE:
-            return _refused(verdict, outside)
+            return _refused(verdict, outside, "app scope")
         return permit(verdict, package, session.autonomy, self.context.app_rules)
 
     def _judge(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
@@ -496,7 +496,8 @@ def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[A
         return verdict
     level = decide(verdict.capability, autonomy)
     if level is Decision.BLOCK:
-        return _refused(verdict, f"the session is {autonomy.value.replace('_', ' ')}")
+        said = f"the session is {autonomy.value.replace('_', ' ')}"
+        return _refused(verdict, said, "autonomy")
     asks = Decision.ASK in (verdict.decision, level)
     decision = Decision.ASK if asks else Decision.ALLOW
     reason = verdict.reason or f"the session is set to {autonomy.value.replace('_', ' ')}"
@@ -505,7 +506,8 @@ def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[A
         rules = [rule for rule in rules if rule.decision is not AppDecision.ALLOW]
     rule = rule_for(package, verdict.capability, rules)
     decision, why = apply(rule, verdict.capability, decision)
-    return replace(verdict, decision=decision, reason=why or reason)
+    decider = "app rule" if why else verdict.rule or ("autonomy" if asks else "")
+    return replace(verdict, decision=decision, reason=why or reason, rule=decider)
 
 
 def _package(resolved: ResolvedAction, screen: Observation) -> str:
@@ -513,8 +515,8 @@ def _package(resolved: ResolvedAction, screen: Observation) -> str:
     return named or screen.foreground.package
 
 
-def _refused(verdict: Verdict, reason: str) -> Verdict:
-    return replace(verdict, decision=Decision.BLOCK, reason=reason)
+def _refused(verdict: Verdict, reason: str, rule: str) -> Verdict:
+    return replace(verdict, decision=Decision.BLOCK, reason=reason, rule=rule)
 
 
 def wants_secret(resolved: ResolvedAction) -> bool:

@@ -132,6 +132,9 @@ class TurnRecorder:
             capability=verdict.capability.value if verdict else "",
             risk=verdict.risk.value if verdict else "",
             decision=verdict.decision.value if verdict else "",
+            rule=verdict.rule if verdict else "",
+            also=verdict.also if verdict else (),
+            reason="" if not verdict or verdict.is_allowed else one_line(verdict.reason, 200),
         )
         await self.emit(msg)
         return msg

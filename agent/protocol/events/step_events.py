@@ -58,6 +58,12 @@ class ToolCallRequested(EventBase, frozen=True, kw_only=True, tag="tool_call_req
     risk: str = ""
     decision: str = ""
     """What the policy said of it: allow, ask or block."""
+    rule: str = ""
+    """The rule that decided; empty where none matched."""
+    also: tuple[str, ...] = ()
+    """The rules that matched too."""
+    reason: str = ""
+    """Why it is asked about or refused, a clause."""
 
 
 class ToolCallFinished(EventBase, frozen=True, kw_only=True, tag="tool_call_finished"):

@@ -15,7 +15,7 @@ from agent.safety.capabilities import Capability, Decision
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.effects.card_effects import find_by_card
 from agent.safety.effects.context import Context
-from agent.safety.effects.finding import Finding, worst
+from agent.safety.effects.finding import Finding, named, worst
 from agent.safety.effects.keys import judge_delete, judge_enter
 from agent.safety.effects.page import Page, is_slider, page_of
 from agent.safety.effects.press import find_press
@@ -44,15 +44,17 @@ def judge(act: Act, context: Context) -> Verdict:
         return blocked
     finding = find(act, page, context)
     if blocked.decision is Decision.ASK and finding is None:
-        finding = Finding(EffectVerb.TYPE_SECRET, blocked.reason)
+        finding = Finding(EffectVerb.TYPE_SECRET, blocked.reason, rule="secret in the text")
     if finding is None:
         return plain
     effect = state(finding, act, page, context)
     rule = RULES[finding.verb]
     if context.flow.covers(effect, finding.element or act.element, page):
-        return replace(plain, effect=effect)
+        return replace(plain, effect=effect, rule="rest of what was approved", also=(finding.rule,))
     return Verdict(
         decision=Decision.ASK,
+        rule=finding.rule,
+        also=finding.also,
         risk=finding.risk or rule.risk,
         reason=finding.reason,
         capability=rule.capability,
@@ -98,7 +100,7 @@ def find(act: Act, page: Page, context: Context) -> Finding | None:
         case ActKind.KEY:
             return _key(act, page, context)
         case ActKind.COPY:
-            return None if act.text else find_reading(context.goal)
+            return None if act.text else named("clipboard", find_reading(context.goal))
         case ActKind.LAUNCH | ActKind.OPEN_LINK | ActKind.VIEW:
             return None
         case ActKind.PRESS | ActKind.LONG_PRESS | ActKind.DRAG:
@@ -113,7 +115,7 @@ def _touch(element: Element, point: Point | None, page: Page, context: Context) 
     if point is not None:
         pressed += touched(element, point, page.elements)
     found = (find_press(e, page, context) for e in pressed)
-    by_card = (find_by_card(e, context.commits) for e in pressed)
+    by_card = (named("app card", find_by_card(e, context.commits)) for e in pressed)
     return worst((*found, *by_card))
 
 
@@ -125,7 +127,9 @@ def _at_point(act: Act, point: Point, page: Page, context: Context) -> Finding |
     is_press = act.kind is not ActKind.DRAG
     if not page.elements:
         return Finding(
-            EffectVerb.UNKNOWN, "the screen cannot be read, so what lies there is unknown"
+            EffectVerb.UNKNOWN,
+            "the screen cannot be read, so what lies there is unknown",
+            rule="unseen",
         )
     here = [
         e
@@ -134,7 +138,9 @@ def _at_point(act: Act, point: Point, page: Page, context: Context) -> Finding |
     ]
     here.sort(key=lambda e: (e.bounds.right - e.bounds.left) * (e.bounds.bottom - e.bounds.top))
     target = next((e for e in here if e.clickable or e.checkable), here[0] if here else None)
-    dropped = None if is_press or act.end != act.point else find_drop(target, point, page)
+    dropped = (
+        None if is_press or act.end != act.point else named("drop", find_drop(target, point, page))
+    )
     if dropped is not None:
         return dropped
     if target is not None and not is_press:
@@ -142,7 +148,7 @@ def _at_point(act: Act, point: Point, page: Page, context: Context) -> Finding |
     if target is not None:
         return _touch(target, point, page, context)
     unseen = "no element is known at that point, so what a touch does there is unknown"
-    return Finding(EffectVerb.UNKNOWN, unseen) if is_press else None
+    return Finding(EffectVerb.UNKNOWN, unseen, rule="unseen") if is_press else None
 
 
 def _drag(act: Act, target: Element, page: Page, context: Context) -> Finding | None:
@@ -156,7 +162,7 @@ def _drag(act: Act, target: Element, page: Page, context: Context) -> Finding | 
 
 def _swipe(act: Act, page: Page, context: Context) -> Finding | None:
     element = act.element
-    answer = find_answer_to_person(page, act.direction, element)
+    answer = named("one person", find_answer_to_person(page, act.direction, element))
     if answer is not None:
         return answer
     if element is None or element.scrollable:
@@ -175,7 +181,7 @@ def _swipe(act: Act, page: Page, context: Context) -> Finding | None:
         return find_press(element, page, context, stroke=True)
     if page.is_row(element) and page.rows >= 2 and not page.is_instrument:
         said = f'a swipe over "{element.label[:60]}" may delete or archive it'
-        return Finding(EffectVerb.DELETE, said, element=element)
+        return Finding(EffectVerb.DELETE, said, element=element, rule="swipe over a row")
     return None
 
 
@@ -186,14 +192,14 @@ def _typing(act: Act, page: Page, context: Context) -> Finding | None:
         paying = context.flow.verb is EffectVerb.SPEND
         verb = EffectVerb.SPEND if paying else EffectVerb.TYPE_SECRET
         said = f'"{act.element.label[:60]}" is a field for a secret'
-        found.append(Finding(verb, said, element=act.element))
+        found.append(Finding(verb, said, element=act.element, rule="secret field"))
     elif not page.elements and "\n" not in act.text:
         said = "the screen cannot be read, so nobody knows where it goes"
-        found.append(Finding(EffectVerb.UNKNOWN, said, element=act.element))
+        found.append(Finding(EffectVerb.UNKNOWN, said, element=act.element, rule="unseen"))
     if "\n" in act.text:
-        found.append(judge_enter(page, context, typed=act.text))
+        found.append(named("enter", judge_enter(page, context, typed=act.text)))
     if act.element is not None:
-        found.append(find_overwrite(act, page, context))
+        found.append(named("overwrite", find_overwrite(act, page, context)))
         if act.point is not None:
             over = (e for e in touched(act.element, act.point, page.elements) if e.clickable)
             found += [find_press(e, page, context) for e in over]
@@ -205,7 +211,7 @@ def _key(act: Act, page: Page, context: Context) -> Finding | None:
         focused = next((e for e in page.elements if e.focused and not e.editable), None)
         if focused is not None:
             return find_press(focused, page, context)
-        return judge_enter(page, context) if act.key == "ENTER" else None
+        return named("enter", judge_enter(page, context)) if act.key == "ENTER" else None
     if act.key == "DELETE":
-        return judge_delete(page, context)
+        return named("delete key", judge_delete(page, context))
     return None

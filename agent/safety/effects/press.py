@@ -7,6 +7,7 @@ but to another page is let pass.
 
 import dataclasses
 import re
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from agent.language.fold import skeleton
 from agent.records import EffectVerb, Element
 from agent.safety.effects.amounts import amounts
 from agent.safety.effects.context import Context
-from agent.safety.effects.finding import Finding, worst
+from agent.safety.effects.finding import Finding, named, worst
 from agent.safety.effects.labels import PERMISSION_APPS, find_named, is_only_written
 from agent.safety.effects.lexicon import OUTCOMES, Meaning, Reading, read
 from agent.safety.effects.page import (
@@ -167,63 +168,47 @@ def find_press(
         stroke: it is not pressed but slid.
     """
     if element.editable:
-        return _field(element)
+        return named("field named as a button", _field(element))
     heads = element.label == page.title and element.bounds.center_y < HEAD and page.pressables
     if heads and not (element.clickable or stroke or page.is_dialog or is_slider(element)):
         return None
     if not (element.clickable or element.checkable or element.long_clickable or stroke):
         # A text takes its touch to whatever is around it, which may have no element of its own.
-        return _own(element, page, context) if not page.is_row(element) else None
+        own_words = _own(element, page, context) if not page.is_row(element) else None
+        return named("own words", own_words)
     if page.is_calculator:
         return None
-    answers = _answers_invitation(element, page)
+    answers = named("invitation", _answers_invitation(element, page))
     if answers is not None:
         return answers
     own = read(element.label).whole
     if M.MEDIA in own or (_among_media(element, page) and M.SOCIAL not in own):
         return None
-    weakens = _weakens(element, page)
+    weakens = named("screen lock", _weakens(element, page))
     if weakens is not None or _refuses(element, page):
         return weakens
     if is_digit(element):
-        return _digit(element, page, context)
+        return named("keypad", _digit(element, page, context))
     if _is_backspace(element, page):
         return None
-    found = [
-        _own(element, page, context),
-        _switch(element, page, context),
-        _chooses_target(element, page),
-        find_on_system_page(element, page),
-        find_in_shade(element, page),
-        find_impersonation(element, page),
-        _fills_secret(element, page),
-    ]
+    known = _match(_BY_ITSELF, element, page, context)
     if page.is_dialog:
-        found.append(_in_dialog(element, page, context))
-    named = worst(found)
-    if named is not None and (named.verb not in _VAGUE or page.composer is not None):
-        return named
+        known = worst((known, named("dialog", _in_dialog(element, page, context))))
+    if known is not None and (known.verb not in _VAGUE or page.composer is not None):
+        return known
     # What "submits" or "broadcasts" on a page that charges somebody pays.
     charge = worst(
         (
-            _commits_payment(element, page, context, stroke=stroke),
-            find_charge(element, page, context, stroke=stroke, named=named is not None),
+            named("payment", _commits_payment(element, page, context, stroke=stroke)),
+            named(
+                "charge",
+                find_charge(element, page, context, stroke=stroke, named=known is not None),
+            ),
         )
     )
-    if named is not None or charge is not None:
-        return worst((named, charge))
-    return worst(
-        (
-            _commits_message(element, page, context),
-            _ends_page(element, page),
-            find_reaching(element, page, context),
-            find_shared_choice(element, page),
-            find_purpose(element, page),
-            find_put_among_others(element, page),
-            find_agreeing(element, page),
-            find_outcome(element, page),
-        )
-    )
+    if known is not None or charge is not None:
+        return worst((known, charge))
+    return _match(_BY_PAGE, element, page, context)
 
 
 def _field(element: Element) -> Finding | None:
@@ -729,3 +714,41 @@ def _chooses_target(element: Element, page: Page) -> Finding | None:
         return None
     said = f'"{element.label[:60]}" gets what is shared'
     return Finding(V.CARRY_OUT, said, element=element)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PressRule:
+    """One rule about a press: its name in the audit, and what finds something."""
+
+    name: str
+    find: Callable[[Element, Page, Context], Finding | None]
+
+
+def _match(
+    rules: Sequence[PressRule], element: Element, page: Page, context: Context
+) -> Finding | None:
+    """Return what weighs most of all that rules find; it names the others."""
+    return worst(named(rule.name, rule.find(element, page, context)) for rule in rules)
+
+
+_BY_ITSELF = (
+    PressRule("own words", _own),
+    PressRule("switch", _switch),
+    PressRule("share sheet", lambda element, page, _: _chooses_target(element, page)),
+    PressRule("system page", lambda element, page, _: find_on_system_page(element, page)),
+    PressRule("shade", lambda element, page, _: find_in_shade(element, page)),
+    PressRule("speaks as Switchboard", lambda element, page, _: find_impersonation(element, page)),
+    PressRule("kept password", lambda element, page, _: _fills_secret(element, page)),
+)
+"""Rules about what an element says and where it stands by itself."""
+_BY_PAGE = (
+    PressRule("written message", _commits_message),
+    PressRule("page's purpose", lambda element, page, _: _ends_page(element, page)),
+    PressRule("other people", find_reaching),
+    PressRule("shared choice", lambda element, page, _: find_shared_choice(element, page)),
+    PressRule("activity's purpose", lambda element, page, _: find_purpose(element, page)),
+    PressRule("put among others", lambda element, page, _: find_put_among_others(element, page)),
+    PressRule("agreement", lambda element, page, _: find_agreeing(element, page)),
+    PressRule("outcome", lambda element, page, _: find_outcome(element, page)),
+)
+"""Rules about what a page is for, where neither its words nor a charge say what a press does."""

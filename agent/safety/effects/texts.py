@@ -22,6 +22,7 @@ def judge_text(text: str) -> Verdict:
     if len(text) > MAX_TEXT_CHARS:
         return Verdict(
             decision=Decision.BLOCK,
+            rule="long text",
             risk=Risk.LENGTH,
             reason=f"the text has {len(text)} characters, more than {MAX_TEXT_CHARS}",
         )
@@ -37,7 +38,13 @@ def _judge_secrets(kinds: Collection[Kind], opening: str) -> Verdict:
     names = " and ".join(sorted(NAMES[kind] for kind in kinds))
     reason = f"{opening} what looks like {names}"
     if Kind.SSN in kinds or Kind.CARD in kinds:
-        return Verdict(decision=Decision.BLOCK, risk=Risk.SECRET, reason=reason)
+        return Verdict(
+            decision=Decision.BLOCK, risk=Risk.SECRET, reason=reason, rule="secret in the text"
+        )
     return Verdict(
-        decision=Decision.ASK, risk=Risk.SECRET, reason=reason, capability=Capability.ACCOUNT
+        decision=Decision.ASK,
+        risk=Risk.SECRET,
+        reason=reason,
+        rule="secret in the text",
+        capability=Capability.ACCOUNT,
     )

@@ -31,9 +31,18 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     decision: Decision
     risk: Risk = Risk.NONE
     reason: str = ""
+    rule: str = ""
+    """The rule that decided; empty where none matched."""
+    also: tuple[str, ...] = ()
+    """The rules that matched too."""
     capability: Capability = Capability.PERFORM
     effect: Effect | None = None
     """What the act would do; None where it does nothing beyond the phone's own view."""
+
+    @property
+    def is_allowed(self) -> bool:
+        """Return whether it may be done without a person."""
+        return self.decision is Decision.ALLOW
 
 
 ALLOWED = Verdict(decision=Decision.ALLOW)

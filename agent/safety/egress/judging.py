@@ -62,6 +62,7 @@ def judge_egress(
     why = "the goal does not name" if not named else "does more than show a page"
     return Verdict(
         decision=Decision.ASK,
+        rule="address",
         risk=Risk.OUTGOING,
         reason=f"it opens an address that {why}: {to.shown}",
         capability=Capability.SHARE,

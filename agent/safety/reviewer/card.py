@@ -43,6 +43,7 @@ def reviewed_verdict(
             said = review.sentence or "it is against the operator's words"
             return Verdict(
                 decision=Decision.BLOCK,
+                rule="reviewer",
                 reason=f"the reviewer says: {said}",
                 capability=verdict.capability,
             )
@@ -54,6 +55,7 @@ def reviewed_verdict(
                 reason = f"the reviewer asks, because {review.fault}"
             return Verdict(
                 decision=Decision.ASK,
+                rule="reviewer",
                 risk=rule.risk,
                 reason=reason,
                 capability=rule.capability,

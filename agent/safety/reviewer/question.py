@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.records import EffectVerb, Element, Observation
 from agent.safety.effects.acts import Act, ActKind
@@ -137,8 +138,16 @@ class ReviewQuestion(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def sha256(self) -> str:
         """Return the digest of the question in hex; the time of day is no part of it."""
-        text = _CLOCK.sub("#", self.text)
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        return _sha256(self.text)
+
+    @property
+    def view_sha256(self) -> str:
+        """Return the digest in hex of the words, the screen and the act, whatever was done before.
+
+        What only moved the view on this very screen does so again.
+        """
+        now = replace(self, before=None, done=(), approved=())
+        return _sha256(now.text)
 
     def _shown(self) -> list[str]:
         """Write what apps have a part in: acts, screens, texts."""
@@ -169,6 +178,10 @@ class ReviewQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     def _act_line(self) -> str:
         return f"The act: {'; then '.join(dict.fromkeys(map(_act_words, self.acts)))}."
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(_CLOCK.sub("#", text).encode("utf-8", "replace")).hexdigest()
 
 
 def _act_words(act: Act) -> str:

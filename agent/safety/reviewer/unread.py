@@ -34,6 +34,7 @@ def ask_about_unread(verdict: Verdict, acts: Sequence[Act], context: Context) ->
     rule = RULES[finding.verb]
     return Verdict(
         decision=Decision.ASK,
+        rule="only an answer is asked for",
         risk=rule.risk,
         reason=said,
         capability=rule.capability,

@@ -1,4 +1,4 @@
-"""`python -m bench redteam_matrix`: one effect on every kind of control, where nobody reads."""
+"""`python -m bench controls`: one effect on every kind of control, where nobody reads."""
 
 import asyncio
 
