@@ -62,7 +62,7 @@ from console.storage.usage import PictureUsage
 from console.terminal.ascii_fallback import has_unicode, own_locale
 from console.terminal.clipboard import keep_copy, past_multiplexer
 from console.terminal.last_resort import give_back_all
-from console.terminal.notices import let_mouse_through
+from console.terminal.notices import let_mouse_through, make_room
 from console.terminal.terminal import lenient
 from console.terminal.themes import DARK, FALLBACK, LIGHT
 from console.terminal.title import titled
@@ -325,6 +325,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         self._said_s = {said: at for said, at in self._said_s.items() if now_s - at < NOTICE_S}
         if text not in self._said_s:
             self._said_s[text] = now_s
+            make_room(self)
             self.notify(clean(text, 600), severity=severity, markup=False, timeout=NOTICE_S)
 
     def request(

@@ -1,7 +1,11 @@
-"""Say what is wrong with the connection to the core, as every screen and dialog shows it; pure."""
+"""Say what is wrong with the connection to the core, as every screen and dialog shows it; and
+what its model refused. Pure.
+"""
 
 from typing import Protocol
 
+from agent.errors import ErrorKind
+from agent.protocol import AgentMessage, ErrorEvent, Event, StepCompleted
 from agent.records import HostInfo, HostState
 from agent.text import counted, one_line
 
@@ -10,6 +14,21 @@ Part = tuple[str, str]
 RECONNECTING = "reconnecting"
 NO_DATABASE = "database unreachable"
 NO_ANSWER = "the core did not answer"
+
+
+class ModelRefusals:
+    """The newest refusal of a model that no answer has followed."""
+
+    def __init__(self) -> None:
+        self.newest = ""
+
+    def follow(self, event: Event) -> None:
+        """Hear an event."""
+        match event.msg:
+            case ErrorEvent(kind=ErrorKind.MODEL, message=message):
+                self.newest = message
+            case AgentMessage() | StepCompleted():
+                self.newest = ""
 
 
 class Followed(Protocol):

@@ -27,7 +27,7 @@ from agent.state.reducer import (
     with_session,
     without_old_transcripts,
 )
-from console.core.connection import NO_ANSWER, NO_DATABASE, RECONNECTING
+from console.core.connection import NO_ANSWER, NO_DATABASE, RECONNECTING, ModelRefusals
 from console.core.remote_text import RemoteText
 from console.latency_stats import LatencyStats
 
@@ -73,6 +73,10 @@ class Bridge:
         """Whether the core's overview has not arrived: what the state lacks may still exist."""
         self.trouble = ""
         """Why the state is out of date; empty while it is not."""
+        self.refusals = ModelRefusals()
+        """What the model refused last, while no answer followed."""
+        self.ended_why = ""
+        """Why the core has ended; empty while it has not."""
         self._has_died = False
         self._is_reading_hosts = False
         self.saying: dict[str, str] = {}
@@ -203,6 +207,7 @@ class Bridge:
 
     def _end(self, why: str) -> None:
         self._has_died = self._is_dirty = True
+        self.ended_why = why
         self._post(Lost(why, final=True))
 
     async def _take(self, commit: Commit) -> None:
@@ -211,6 +216,7 @@ class Bridge:
         self.state = reduce_commit(self.state, commit)
         for event in commit.events:
             self.latencies.follow(event, self.state)
+            self.refusals.follow(event)
             self._drop_transcripts_after(event)
             if getattr(event.msg, "text", None) is not None or event.session_id:
                 self.saying.pop(event.session_id, None)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from agent.errors import SwitchboardError
+from agent.errors import StoreError, SwitchboardError
 from agent.protocol import Op, Reply
 from console.input.pending import PendingOps
 
@@ -54,6 +54,20 @@ class OpClient:
         self._changed = changed
         self.pending = PendingOps()
         """Ops without a reply."""
+        self._unwritable = ""
+        self._unwritable_since: int | None = None
+
+    def unwritable(self, event_id: int) -> str:
+        """Return why nothing can be stored; empty once an op or an event was.
+
+        Args:
+            event_id: the newest event that is folded.
+        """
+        if self._unwritable_since is None:
+            self._unwritable_since = event_id
+        if event_id > self._unwritable_since:
+            self._unwritable = ""
+        return self._unwritable
 
     def attempt(self, op: Op) -> Coroutine[Any, Any, Reply | SwitchboardError]:
         """Send an op; return its reply, or the error, which is not shown."""
@@ -94,10 +108,14 @@ class OpClient:
         except SwitchboardError as error:
             # What it was refused for is shown before the next key counts.
             await self._folding.reached(error.event_id)
+            if isinstance(error, StoreError) and not op.changes_nothing:
+                self._unwritable, self._unwritable_since = error.message, None
             return error
         except Exception as error:
             _log.exception("The console failed on %s", type(op).__name__)
             return SwitchboardError(f"{type(op).__name__}: {type(error).__name__}: {error}")
         finally:
             self.pending.settle(op)
+        if not op.changes_nothing:
+            self._unwritable = ""
         return reply

@@ -64,6 +64,9 @@ class StrayWords:
         if hands is Hands.IN_FIELD or not isinstance(event, Key | Paste):
             self._goes_on = False
             return False
+        if hands is Hands.AT_CARD and isinstance(event, Key) and event.key == "enter":
+            # It opens the field to answer in, unless the card has just come.
+            self._expected = Hands.IN_FIELD
         if meant is Hands.AT_CARD and hands is not meant and not (paused or self._goes_on):
             return self._takes_from_card(event)
         had = meant is Hands.IN_FIELD

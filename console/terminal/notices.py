@@ -15,6 +15,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets._toast import Toast, ToastHolder, ToastRack
 
+MOST = 3  # Notices that are seen at once.
+_ROWS_A_NOTICE = 10  # Rows of the terminal that there are for one.
 _NOTICES = (Toast, ToastHolder, ToastRack)
 
 
@@ -36,6 +38,14 @@ def let_mouse_through(screen: Screen[Any]) -> None:
     """Let the notices of a screen that is not laid out yet cover nothing."""
     if not isinstance(screen._compositor, MouseCompositor):
         screen._compositor = MouseCompositor()
+
+
+def make_room(app: App[Any]) -> None:
+    """Take the oldest notices away, so that a few are seen and not all over what they tell of."""
+    most = min(MOST, max(1, app.size.height // _ROWS_A_NOTICE))
+    shown = sorted(app._notifications, key=lambda one: one.raised_at)
+    for old in shown[: max(0, len(shown) - most + 1)]:
+        app._unnotify(old)
 
 
 def make_way(app: App[Any], event: MouseMove) -> None:

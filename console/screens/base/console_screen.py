@@ -80,6 +80,7 @@ class ConsoleScreen(FramedScreen):
     def compose(self) -> ComposeResult:
         _fit(self)
         yield ActionLine(id="header")
+        yield PartsLine(id="standing")
         yield from self.compose_tabs()
         with Container(id="body"):
             yield from self.compose_body()

@@ -4,7 +4,8 @@ Invariants: an action that cannot be done now is not in the footer; stopping eve
 while something works.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -14,9 +15,11 @@ from textual.widgets import Input, TextArea
 from agent.records import DeviceInfo, DeviceState, SessionState
 from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, attention
+from agent.text import one_line
 from console.core.connection import connection_part
 from console.keys import actions
 from console.keys.controllers import Controller
+from console.screens.base.standing_troubles import Trouble, troubles
 from widgets.base.action_line import ActionLine
 from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
@@ -83,8 +86,20 @@ class HeaderFooter(Controller):
     def on_descendant_blur(self, _event: DescendantBlur) -> None:
         self.show_footer()
 
+    def _show_standing(self) -> None:
+        """Show what is wrong and lasts, with the command that helps."""
+        app = self._screen.console_app
+        state = app.bridge.state
+        unwritable = app.ops.unwritable(state.event_id)
+        listed = troubles(app.bridge, state.servers_away, unwritable, app.data_dir, os.environ)
+        line = self._screen.query_one("#standing", PartsLine)
+        line.set_class(bool(listed), "-shown")
+        self._screen.set_class(bool(listed), "-troubled")
+        line.show(standing_line(listed, self._screen.size.width))
+
     def show_header(self) -> None:
         """Show where we are and what waits."""
+        self._show_standing()
         app = self._screen.console_app
         state = app.bridge.state
         width = self._screen.size.width
@@ -247,6 +262,24 @@ class HeaderFooter(Controller):
         if action_id == NEXT_QUESTION and not self._screen.console_app.bridge.state.questions:
             return False
         return action_id != f"screen.{self._screen.WHERE.value}" and self._screen.can(action_id)
+
+
+def standing_line(listed: Sequence[Trouble], width: int) -> Parts:
+    """Return the worst of what is wrong, its command whole, and how much else there is."""
+    if not listed:
+        return ()
+    text, command = listed[0]
+    more = f"  and {len(listed) - 1} more" if len(listed) > 1 else ""
+    room = width - Content(f" ▲ . Run: {command}{more} ").cell_length
+    if room < _LEAST_TROUBLE:
+        # The command has a line of its own, where it can be copied.
+        first = f" ▲ {one_line(text, max(1, width - 4))}\n"
+        return ((first, "bold $warn"), (f" {command}", "$foreground"))
+    parts = ((f" ▲ {one_line(text, room)}.", "bold $warn"), (" Run: ", "$muted"))
+    return (*parts, (command, "$foreground"), (more, "$muted"))
+
+
+_LEAST_TROUBLE = 30  # Cells that a trouble needs beside its command.
 
 
 @memoize_last
