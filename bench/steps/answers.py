@@ -30,7 +30,7 @@ from bench.exercises.trial import attempt
 
 _BOUND_S = 120.0
 _MOST = 12  # Calls in one answer.
-_LONG = 3  # Acts on one page from which on a form counts as a long one.
+_LONG = 3  # Acts in a row from the first text on, from which on a form counts as a long one.
 _ON_PAGE = frozenset({"click_element", "type_text"})
 
 
@@ -173,7 +173,7 @@ async def _print() -> None:
                 long.append((before, after))
         print(_row(f"{exercise.name}{f' (not met: {why})' if why else ''}", [(before, after)]))
     print(_row("**all that were met**", met))
-    print(_row(f"**of them with {_LONG} or more acts on one page**", long))
+    print(_row(f"**of them with {_LONG} or more acts in a row**", long))
 
 
 def _row(name: str, played: Sequence[tuple[Played, Played]]) -> str:

@@ -6,6 +6,7 @@ an error; what cannot be used says why, in words for the model.
 
 import json
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -24,6 +25,8 @@ from agent.tools.service_tool_args import ServiceCall
 LABELLED = frozenset(name for name, tool in TOOLS.items() if tool.labelled)
 """Tools that may name an element by its label."""
 _SHOWN = 8
+_ROW_TEXTS = 2
+"""How many texts before an element tell it from others that are called the same."""
 
 
 class Choice(NamedTuple):
@@ -106,10 +109,14 @@ def _listed(elements: Sequence[Element], screen: Sequence[Element]) -> str:
 
 
 def _told_apart(element: Element, screen: Sequence[Element]) -> str:
-    before = (e for e in reversed(screen[: element.number - 1]) if e.label != UNLABELED)
-    last = next((e for e in before if words(e.label) != words(element.label)), None)
+    before = [e for e in reversed(screen[: element.number - 1]) if e.label != UNLABELED]
+    others = [e for e in before if words(e.label) != words(element.label)]
+    # A row begins with what tells it from the others, and may end with what does not.
+    of_row = takewhile(lambda e: words(e.label) != words(element.label), before)
+    texts = [e for e in of_row if e.kind == "text"][:_ROW_TEXTS] or others[:1]
     state = "" if not element.checkable else " CHECKED" if element.checked else " UNCHECKED"
-    place = f' after "{one_line(last.label, 40)}"' if last is not None else ""
+    shown = ", ".join(f'"{one_line(e.label, 40)}"' for e in reversed(texts))
+    place = f" after {shown}" if shown else ""
     return f'[{element.number}] {element.kind} "{one_line(element.label, 40)}"{state}{place}'
 
 

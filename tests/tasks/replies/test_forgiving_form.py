@@ -8,11 +8,11 @@ from agent.loop.task_context import TurnEnd
 from agent.models.model import Model
 from agent.models.openai import OpenAIModel
 from agent.protocol import AgentMessage, ToolCallRequested, WarningEvent
-from tests.loop.paper_phone import PaperPhone, button, field
+from tests.loop.paper_phone import PaperPhone, button, field, node
 from tests.openai_server import Reply, Tool, openai_server, tool
 from tests.tasks.context import MemoryContext
 from tests.tasks.counter import results
-from tests.tasks.scripted import task
+from tests.tasks.scripted import DONE, says, scripted, task
 
 FINISH = Reply(tools=(tool("finish", success=True, summary="Done."),))
 CUT = Reply(tools=(Tool("type_text", '{"text": "a long tex'),), finish="length")
@@ -142,3 +142,23 @@ async def test_a_whole_call_before_the_cut_is_carried_out() -> None:
     await played.on(Reply(tools=(tool("click_element", element=2),), finish="length"))
     assert played.phone.done == ["tap Lamp"]
     assert {body["max_completion_tokens"] for body in played.requests} == {8192}
+
+
+async def test_buttons_of_one_name_are_told_apart_by_the_texts_of_their_rows() -> None:
+    rows = [("07:00", "Once"), ("09:30", "Once")]
+    shown = [
+        one
+        for at, (time, days) in enumerate(rows)
+        for one in (
+            node(time, (0.1, 0.2 + at / 5, 0.9, 0.25 + at / 5)),
+            node(days, (0.1, 0.26 + at / 5, 0.9, 0.3 + at / 5)),
+            button("Delete alarm", 0.31 + at / 5),
+        )
+    ]
+    context = MemoryContext(
+        scripted(says("click_element", label="Delete alarm"), DONE), PaperPhone(lambda: shown)
+    )
+    await task().run(context)
+    said = results(context)[0]
+    assert '[3] btn "Delete alarm" after "07:00", "Once"' in said
+    assert '[6] btn "Delete alarm" after "09:30", "Once"' in said
