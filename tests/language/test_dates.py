@@ -121,6 +121,15 @@ def test_the_locale_tells_the_order_and_whose_abbreviations_count() -> None:
     assert (date_order("iw-IL"), date_order("xx"), date_order("zh-Hant-HK")) == ("dmy", "", "dmy")
 
 
+def test_a_weekday_may_be_a_date_only_if_it_is_on_it() -> None:
+    [thursday, friday] = dates_in("Thursday or Friday")
+    [third] = dates_in("3 December 2026")
+    assert may_equal(thursday, third)
+    assert not may_equal(friday, third)
+    assert may_equal(dates_in("3 December")[0], third)
+    assert not may_equal(dates_in("4 December")[0], third)
+
+
 def test_a_year_that_is_not_written_is_the_nearest() -> None:
     assert dates_in("Friday, 3 January")[0].readings[0].on(TODAY) == date(2027, 1, 3)
     assert dates_in("Sunday, 3 January")[0].is_contradictory(TODAY) is False
