@@ -5,12 +5,13 @@ on a screen itself; what is not found is said to be on no stored screen.
 """
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
+from agent.language.numbers import numbers_in
 from agent.loop.verification.quotes import StoredScreen, normalised
 from agent.records import FieldSource
 
 MAX_VALUES = 500
-_PLAIN_ABOVE = 10**15  # No screen writes such a number in more than one way.
 ON_NO_SCREEN = "Not on any stored screen"
 _STATES = {True: ("checked", "on", "enabled", "yes"), False: ("unchecked", "off", "disabled", "no")}
 
@@ -62,7 +63,7 @@ def _stands_on(path: str, value: str | int | float | bool, screen: StoredScreen)
         return _state_on(path, value, screen)
     if isinstance(value, str):
         return screen.shows(normalised(value))
-    return any(screen.shows(normalised(form)) for form in _forms(value))
+    return any(_says_number(line, value) for line in (*screen.where, *screen.lines))
 
 
 def _state_on(path: str, value: bool, screen: StoredScreen) -> bool:
@@ -75,14 +76,10 @@ def _state_on(path: str, value: bool, screen: StoredScreen) -> bool:
     return False
 
 
-def _forms(value: int | float) -> tuple[str, ...]:
-    """Return how a screen may write a number: 1284.5 as 1,284.50, 1.284,5 or 1284.5."""
-    if abs(value) > _PLAIN_ABOVE:
-        return (str(value),)
-    plain = f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-    forms = [plain, f"{value:,}", f"{value:.2f}", f"{value:,.2f}"]
-    if float(value).is_integer():
-        forms += [str(int(value)), f"{int(value):,}"]
-    forms += [form.translate(str.maketrans(",.", ".,")) for form in forms]
-    forms += [form.replace(",", " ") for form in forms]
-    return tuple(dict.fromkeys(form.lstrip("-") for form in forms))
+def _says_number(line: str, value: int | float) -> bool:
+    """Return whether a line writes a number, however it is grouped; a fraction may be rounded."""
+    exact = Decimal(str(value))
+    wanted = {abs(exact)}
+    if isinstance(value, float) and exact.is_finite():
+        wanted.add(abs(Decimal(f"{value:.2f}")))
+    return any(not wanted.isdisjoint(map(abs, number.readings)) for number in numbers_in(line))

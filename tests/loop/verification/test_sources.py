@@ -53,3 +53,22 @@ def test_paths_lead_into_lists_and_what_claims_nothing_needs_no_source() -> None
     said = {"rows": [{"id": 1042, "note": None, "tags": []}, {"id": 9, "note": " "}]}
     found = sources_of(said, SCREENS)
     assert [(one.path, one.step) for one in found] == [("$.rows[0].id", 3), ("$.rows[1].id", 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "is_found"),
+    [
+        ("शेष ₹12,34,567.50", 1234567.5, True),
+        ("الرصيد ١٬٢٨٤٫٥٠", 1284.5, True),
+        ("Solde 1 284,50 €", 1284.5, True),
+        ("Stand 1’284", 1284, True),
+        ("½ litre", 0.5, True),
+        ("1.2K views", 1200, True),
+        ("1.2K views", 1234, False),
+        ("12,34,567", 34567, False),
+        ("π ≈ 3.14", 3.14159, True),
+    ],
+)
+def test_a_number_is_its_value_in_any_script(text: str, value: float, is_found: bool) -> None:
+    (source,) = sources_of({"v": value}, (stored(7, node(text, (0.1, 0.1, 0.9, 0.15))),))
+    assert (source.step == 7) is is_found
