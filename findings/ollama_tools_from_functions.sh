@@ -54,5 +54,6 @@ expected = {
     "speed": {"type": "string"},
 }
 required = ["direction", "path", "times", "seconds", "speed"]
-sys.exit(properties != expected or schema["required"] != required or sorted(types) != ["integer", "number"] or "defs" not in schema)
+same = properties == expected and schema["required"] == required
+sys.exit(not same or sorted(types) != ["integer", "number"] or "defs" not in schema)
 PYTHON
