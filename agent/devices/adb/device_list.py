@@ -63,7 +63,7 @@ _OF_AN_EMULATOR = {
 }
 _VIRTUAL_PRODUCT = "vphone"  # What a virtual phone of this repository says to be, in adb's listing.
 _OF_A_VIRTUAL_PHONE = {
-    DeviceState.OFFLINE: "The virtual phone ended with the process that started it: restart "
+    DeviceState.OFFLINE: "The virtual phone has ended with the process that started it: restart "
     "that process.",
     DeviceState.GONE: "The adb server lists it no longer: start the virtual phone again, or "
     "adb connect {serial} if it still runs.",

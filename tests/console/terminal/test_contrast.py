@@ -1,0 +1,70 @@
+"""Words can be read on every ground of both themes: a contrast of 4.5:1 (WCAG 2.2, 1.4.3)."""
+
+import re
+from pathlib import Path
+
+import pytest
+from textual.color import Color
+from textual.theme import Theme
+
+from console.terminal.themes import DARK, LIGHT
+
+ROOT = Path(__file__).parents[3]
+LEAST = 4.5
+_GROUNDS = ("cursor", "cursor-blurred")
+_DECORATES = frozenset({"rule", "border", "cursor", "cursor-blurred"})
+"""What no word is written in."""
+_STYLE = re.compile(r'"(?:bold |dim |italic )*\$([a-z][a-z-]*)"')
+
+
+def luminance(colour: Color) -> float:
+    """Return the relative luminance (WCAG 2.2)."""
+    parts = [value / 255 for value in colour.rgb]
+    red, green, blue = (
+        one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted(luminance(Color.parse(colour)) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def used() -> set[str]:
+    """Return the names of colours that the console writes words in."""
+    found: set[str] = set()
+    for room in ("console", "widgets"):
+        for path in (ROOT / room).rglob("*.py"):
+            found |= set(_STYLE.findall(path.read_text()))
+    # Others are names of JSON Schema.
+    return {one for one in found - _DECORATES if one in DARK.variables or hasattr(DARK, one)}
+
+
+def colour_of(theme: Theme, name: str) -> str:
+    whole = theme.variables.get(name) or str(getattr(theme, name))
+    return whole.split()[-1]
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
+def test_what_words_are_written_in_can_be_read_on_every_ground(theme: Theme) -> None:
+    # What has a ground of its own is looked at below.
+    names = {one for one in used() if " on " not in theme.variables.get(one, "")}
+    assert {"faint", "muted", "warn", "bad", "ask", "good", "live", "foreground"} <= names
+    grounds = {name: theme.variables[name] for name in _GROUNDS}
+    grounds |= {"background": theme.background or "", "panel": theme.panel or ""}
+    grounds["boost"] = theme.boost or ""
+    wrong = [
+        f"{name} on {ground}: {contrast(colour_of(theme, name), on):.2f}"
+        for name in sorted(names)
+        for ground, on in grounds.items()
+        if contrast(colour_of(theme, name), on) < LEAST
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
+def test_what_has_a_ground_of_its_own_can_be_read_on_it(theme: Theme) -> None:
+    pairs = [value.split(" on ") for value in theme.variables.values() if " on " in value]
+    assert len(pairs) >= 2
+    assert all(contrast(ink.split()[-1], ground) >= LEAST for ink, ground in pairs)
