@@ -127,8 +127,9 @@ def form_of(endpoint: Endpoint, settings: ModelSettings, offer: Offer) -> tuple[
         return CallForm.OFFERED, ""
     if chosen is ConstrainedCalls.ON:
         return CallForm.CONSTRAINED, "model.constrained_calls is on"
-    if offer.tools is False and offer.schema is not False:
-        return CallForm.CONSTRAINED, f"{offer.said_in['tools']} says that it takes no tools"
+    if offer.tools is False:
+        form = CallForm.WRITTEN if offer.schema is False else CallForm.CONSTRAINED
+        return form, f"{offer.said_in['tools']} says that it takes no tools"
     return CallForm.OFFERED, ""
 
 
@@ -136,4 +137,6 @@ def form_words(form: CallForm, why: str) -> str:
     """Return how calls are asked for, in words."""
     if form is CallForm.OFFERED:
         return "by tools"
+    if form is CallForm.WRITTEN:
+        return f"as text ({why})"
     return f"by a JSON schema, at most {CALL_TOKENS:,} tokens each ({why})"

@@ -120,7 +120,8 @@ class OpenAIModel(EndpointModel):
         """
         await self.learn()
         if request.tools and request.unread >= _UNREAD and self._endpoint.is_near:
-            self._constrain(f"{request.unread} answers in a row had no call that could be read")
+            why = f"{request.unread} answers in a row had no call that could be read"
+            self._tell_tools(why, by_schema=True)
 
         async def ask(dialect: Dialect) -> ModelReply:
             return await self._ask(request, dialect, on_text)
@@ -167,8 +168,9 @@ class OpenAIModel(EndpointModel):
             text_only = replace_fields(self._calls.dialect, pictures=False)
             why = f"its {offer.said_in['pictures']} says that it reads text only"
             self._calls.speak(text_only, self._failures.takes_no_pictures(why))
-        if offer.tools is False and offer.schema is not False:
-            self._constrain(f"its {offer.said_in['tools']} says so")
+        if offer.tools is False:
+            why = f"its {offer.said_in['tools']} says so"
+            self._tell_tools(why, by_schema=offer.schema is not False)
 
     async def offer(self) -> Offer | None:
         """Return what the endpoint says of the model; None where it cannot be asked."""
@@ -208,12 +210,13 @@ class OpenAIModel(EndpointModel):
         except (self._failures.root_error, ModelError, ValueError, RecursionError):
             return None
 
-    def _constrain(self, why: str) -> None:
-        """Ask for calls by a schema from now on, where that may be done and was not refused."""
+    def _tell_tools(self, why: str, *, by_schema: bool) -> None:
+        """Tell of tools in words from now on, where that may be done and was not refused."""
         dialect = self._calls.dialect
         if self._may_constrain and dialect.calls is CallForm.OFFERED:
-            told = self._failures.calls_in_words(why, by_schema=True)
-            self._calls.speak(replace_fields(dialect, calls=CallForm.CONSTRAINED), told)
+            form = CallForm.CONSTRAINED if by_schema else CallForm.WRITTEN
+            told = self._failures.calls_in_words(why, by_schema=by_schema)
+            self._calls.speak(replace_fields(dialect, calls=form), told)
 
     def _note_answer(self, request: ModelRequest, reply: ModelReply, *, has_pictures: bool) -> None:
         """Keep what an answer shows of the endpoint."""
