@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
-from agent.models.capabilities.notes import FILE_NAME as NOTES_FILE
-from agent.models.capabilities.notes import CapabilityNotes
 from agent.models.catalog import PRICE_FILE, catalog, load_prices, own_prices, price_of
 from agent.models.clients import Client, client_class
 from agent.models.endpoint import Endpoint
@@ -30,6 +28,8 @@ from agent.models.session_endpoint import (
     is_asked_there,
     recorded_address,
 )
+from agent.models.traits.notes import FILE_NAME as NOTES_FILE
+from agent.models.traits.notes import EndpointNotes
 from agent.records import ReasoningEffort, Session
 
 if TYPE_CHECKING:
@@ -220,9 +220,9 @@ def price_file(settings: Settings) -> Path:
     return settings.config_file.parent / PRICE_FILE
 
 
-def notes_of(settings: Settings) -> CapabilityNotes:
+def notes_of(settings: Settings) -> EndpointNotes:
     """Return what calls have taught about endpoints: it is kept in the data directory."""
-    return CapabilityNotes(settings.data_dir / NOTES_FILE)
+    return EndpointNotes(settings.data_dir / NOTES_FILE)
 
 
 def login_file(settings: Settings) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from agent.models.model import ImageDetail, Model
 from agent.models.wires import WIRES
-from agent.models.wires.capabilities import Notes, no_notes
+from agent.models.wires.traits import Notes, no_notes
 from agent.settings import ConstrainedCalls, Wire
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.models.capabilities.known import known_of
-from agent.models.capabilities.notes import CapabilityNotes
 from agent.models.endpoint import Endpoint, endpoint_for
-from agent.models.wires.capabilities import Capability, Source
+from agent.models.traits.known import known_of
+from agent.models.traits.notes import EndpointNotes
 from agent.models.wires.offers import Offer, offers_in
 from agent.models.wires.server_facts import facts_in, page_of
+from agent.models.wires.traits import Source, Trait
 from agent.settings import ModelSettings
 from tests.end_to_end import warm
 from tests.models.asking import reply_with_status
@@ -217,26 +217,24 @@ def test_a_hosted_listing_says_what_its_models_take() -> None:
 )
 def test_what_the_table_knows_is_told_as_its_own(model: str, expected: dict[str, str]) -> None:
     rows = known_of(endpoint_for("", model), ModelSettings(), Offer(), {})
-    assert len(rows) == len(Capability)
-    how = {row.capability.value: row.how for row in rows}
+    assert len(rows) == len(Trait)
+    how = {row.trait.value: row.how for row in rows}
     assert {name: how[name] for name in expected} == expected
 
 
 def test_notes_outlive_a_bad_file_and_stay_bounded(tmp_path: Path) -> None:
-    notes = CapabilityNotes(tmp_path / "sub" / "endpoints.json")
+    notes = EndpointNotes(tmp_path / "sub" / "endpoints.json")
     note = notes.at("http://127.0.0.1:1/v1", "m")
-    note(Capability.TOOLS, False, Source.REFUSAL, "no tools")
+    note(Trait.TOOLS, False, Source.REFUSAL, "no tools")
     assert notes.of("http://127.0.0.1:1/v1", "m")["tools"].said == "no tools"
     assert notes.of("http://127.0.0.1:2/v1", "m") == {}
     for at in range(205):
-        notes.at("http://127.0.0.1:1/v1", f"m{at}")(Capability.STREAMING, True, Source.ANSWER)
+        notes.at("http://127.0.0.1:1/v1", f"m{at}")(Trait.STREAMING, True, Source.ANSWER)
     assert notes.of("http://127.0.0.1:1/v1", "m") == {}, "the oldest went"
     (tmp_path / "sub" / "endpoints.json").write_bytes(b'{"a": ')
     assert notes.of("http://127.0.0.1:1/v1", "m204") == {}
-    note(Capability.TOOLS, True, Source.ANSWER)
+    note(Trait.TOOLS, True, Source.ANSWER)
     assert notes.of("http://127.0.0.1:1/v1", "m")["tools"].value is True
     (tmp_path / "file").write_text("")
-    CapabilityNotes(tmp_path / "file" / "x.json").at("a", "m")(
-        Capability.TOOLS, True, Source.ANSWER
-    )
+    EndpointNotes(tmp_path / "file" / "x.json").at("a", "m")(Trait.TOOLS, True, Source.ANSWER)
     assert Endpoint(base_url="http://127.0.0.1:1/v1").is_near

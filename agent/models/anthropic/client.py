@@ -25,12 +25,12 @@ from agent.models.model import (
 )
 from agent.models.prices import Price, metered
 from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, Calls, Key
-from agent.models.wires.capabilities import Notes, no_notes
 from agent.models.wires.failures import Failures, is_too_long
 from agent.models.wires.features import Feature, refused_feature
 from agent.models.wires.known_dialects import KnownDialects
 from agent.models.wires.listing import named_in
 from agent.models.wires.offers import Offer
+from agent.models.wires.traits import Notes, no_notes
 from agent.models.wires.transport import guarded
 from agent.settings import ConstrainedCalls
 

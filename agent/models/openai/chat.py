@@ -22,13 +22,13 @@ from agent.models.model import (
 from agent.models.openai.dialect import Dialect
 from agent.models.wires.bodies import EVENT_STREAM, media_type, read_object
 from agent.models.wires.call_ids import with_accepted_ids
-from agent.models.wires.capabilities import Capability, Notes, Source, no_notes
 from agent.models.wires.constrained import CallForm, call_schema, in_words, read_call
 from agent.models.wires.failures import Failures
 from agent.models.wires.foreign import argument_text, listed, name_text, usage_of, words
 from agent.models.wires.gathering import Gathering
 from agent.models.wires.parts import parts_of
 from agent.models.wires.strict import strict
+from agent.models.wires.traits import Notes, Source, Trait, no_notes
 from agent.models.wires.transport import says_done
 from agent.records import Usage
 
@@ -120,7 +120,7 @@ async def complete_chat(
             reply = _whole_reply(answer, gathering, failures)
         else:
             reply = await _gather(stream, gathering, failures)
-    notes(Capability.STREAMING, answer is None, Source.ANSWER)
+    notes(Trait.STREAMING, answer is None, Source.ANSWER)
     if told and not reply.tool_calls and (call := read_call(reply.text, request.tools)) is not None:
         return replace(reply, text="", tool_calls=(call,))
     return reply

@@ -22,13 +22,13 @@ from agent.models.openai.sdk import load
 from agent.models.prices import Price, metered
 from agent.models.windows import learn_window
 from agent.models.wires.calls import CONNECT_TIMEOUT_S, NO_KEY, Calls, Key
-from agent.models.wires.capabilities import Capability, Notes, Source, no_notes
 from agent.models.wires.constrained import OUTPUT_TOKENS as CALL_TOKENS
 from agent.models.wires.constrained import CallForm
 from agent.models.wires.failures import Failures
 from agent.models.wires.listing import named_in
 from agent.models.wires.offers import OFFERS, Offer, offers_in, rows_in
 from agent.models.wires.server_facts import facts_in, page_of
+from agent.models.wires.traits import Notes, Source, Trait, no_notes
 from agent.models.wires.transport import guarded
 from agent.settings import ConstrainedCalls, Wire
 
@@ -222,18 +222,18 @@ class OpenAIModel(EndpointModel):
         """Keep what an answer shows of the endpoint."""
         dialect, calls = self._calls.dialect, len(reply.tool_calls)
         if has_pictures:
-            self._notes(Capability.VISION, True, Source.ANSWER)
+            self._notes(Trait.VISION, True, Source.ANSWER)
         if not request.tools or reply.finish is FinishReason.LENGTH:
             return
         if dialect.calls is CallForm.CONSTRAINED:
-            self._notes(Capability.SCHEMA, bool(calls), Source.ANSWER)
+            self._notes(Trait.SCHEMA, bool(calls), Source.ANSWER)
         elif dialect.calls is CallForm.OFFERED:
             if calls:
-                self._notes(Capability.TOOLS, True, Source.ANSWER)
+                self._notes(Trait.TOOLS, True, Source.ANSWER)
             if calls > 1:
-                self._notes(Capability.PARALLEL, True, Source.ANSWER)
+                self._notes(Trait.PARALLEL, True, Source.ANSWER)
             if dialect.required and request.tool_choice is ToolChoice.REQUIRED:
-                self._notes(Capability.REQUIRED, bool(calls), Source.ANSWER)
+                self._notes(Trait.REQUIRED, bool(calls), Source.ANSWER)
 
     # --- one call ----------
 

@@ -14,17 +14,10 @@ from msgspec.structs import replace
 from agent.errors import ModelError
 from agent.models.model import ModelReply
 from agent.models.windows import learn_window
-from agent.models.wires.capabilities import (
-    Capability,
-    Notes,
-    Source,
-    Value,
-    no_notes,
-    refused_between,
-)
 from agent.models.wires.constrained import CallForm
 from agent.models.wires.failures import Failures, is_time_out
 from agent.models.wires.known_dialects import D, KnownDialects
+from agent.models.wires.traits import Notes, Source, Trait, Value, no_notes, refused_between
 
 CONNECT_TIMEOUT_S = 15.0
 WHOLE_ANSWER = 4
@@ -104,15 +97,15 @@ class Calls(Generic[D]):
             ModelError: the call failed; `retryable` says whether another may succeed.
         """
         sdk = self._failures.sdk
-        refused: list[tuple[Capability, Value, str]] = []
+        refused: list[tuple[Trait, Value, str]] = []
         while True:
             dialect = self.dialect
             async with self.bounded(self._timeout_s * WHOLE_ANSWER):
                 try:
                     reply = await ask(dialect)
                     # Only now: what was left out by trial may not have been what was refused.
-                    for capability, value, said in refused:
-                        self._notes(capability, value, Source.REFUSAL, said)
+                    for trait, value, said in refused:
+                        self._notes(trait, value, Source.REFUSAL, said)
                     note, self._note = self._note, ""
                     return replace(reply, note=note) if note else reply
                 except sdk.APIError as error:

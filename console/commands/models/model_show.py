@@ -27,9 +27,9 @@ Examples:
 @click.pass_context
 def show_model(ctx: click.Context, name: str, as_json: bool) -> None:
     """Show what is known of a model, and how: window, pictures, tools, schema, limits."""
-    from agent.models.capabilities.known import form_of, form_words, known_of
     from agent.models.choice import PILOT, build_client, notes_of
     from agent.models.session_endpoint import bare, endpoint_of
+    from agent.models.traits.known import form_of, form_words, known_of
 
     settings = settings_for(ctx)
     wanted = name or settings.model.name
@@ -71,7 +71,7 @@ def show_model(ctx: click.Context, name: str, as_json: bool) -> None:
                     "calls": form.value,
                     "calls_why": why,
                     "known": {
-                        row.capability.value: {"value": row.value, "how": row.how, "said": row.said}
+                        row.trait.value: {"value": row.value, "how": row.how, "said": row.said}
                         for row in rows
                     },
                 }
@@ -84,11 +84,11 @@ def show_model(ctx: click.Context, name: str, as_json: bool) -> None:
         if trouble:
             plain.print_text(f"asked     no: {trouble}")
         plain.print_text(f"calls     {form_words(form, why)}")
-        cells = [(row.capability.value, _words(row.value), row.how) for row in rows]
+        cells = [(row.trait.value, _words(row.value), row.how) for row in rows]
         plain.print_text(plain.columns(("", "", "known by"), cells))
         for row in rows:
             if row.said:
-                plain.print_text(f"{row.capability}: {row.said}")
+                plain.print_text(f"{row.trait}: {row.said}")
         return ExitCode.DONE
 
     end(run_async(work))

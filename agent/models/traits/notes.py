@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from agent.models.wires.capabilities import Capability, Noted, Notes, Source, Value
+from agent.models.wires.traits import Noted, Notes, Source, Trait, Value
 
 FILE_NAME = "endpoints.json"
 _MAX_BYTES = 1_000_000
@@ -20,7 +20,7 @@ _MAX_MODELS = 200
 _Models = dict[str, dict[str, Noted]]
 
 
-class CapabilityNotes:
+class EndpointNotes:
     """The file of one installation.
 
     Args:
@@ -31,7 +31,7 @@ class CapabilityNotes:
         self._path = path
 
     def of(self, address: str, model: str) -> dict[str, Noted]:
-        """Return what is noted of a model, by capability."""
+        """Return what is noted of a model, by trait."""
         return self._read().get(_name(address, model), {})
 
     def at(self, address: str, model: str) -> Notes:
@@ -42,16 +42,14 @@ class CapabilityNotes:
         """
         return partial(self._note, _name(address, model))
 
-    def _note(
-        self, name: str, capability: Capability, value: Value, source: Source, said: str = ""
-    ) -> None:
+    def _note(self, name: str, trait: Trait, value: Value, source: Source, said: str = "") -> None:
         models = self._read()
         known = models.pop(name, {})
         noted = Noted(value=value, source=source, on=_today(), said=said)
-        if known.get(capability) == noted:
+        if known.get(trait) == noted:
             return
         # The newest comes last, and the oldest is the first to go.
-        models[name] = {**known, capability.value: noted}
+        models[name] = {**known, trait.value: noted}
         for oldest in list(models)[:-_MAX_MODELS]:
             del models[oldest]
         with suppress(OSError):

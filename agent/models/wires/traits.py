@@ -15,7 +15,7 @@ from agent.models.wires.constrained import CallForm
 Value = bool | int | str
 
 
-class Capability(StrEnum):
+class Trait(StrEnum):
     """What differs between endpoints, and between the models of one."""
 
     WINDOW = "window"
@@ -53,32 +53,26 @@ class Noted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Notes(Protocol):
     """Keep what calls teach about one model of one endpoint."""
 
-    def __call__(
-        self, capability: Capability, value: Value, source: Source, said: str = ""
-    ) -> None: ...
+    def __call__(self, trait: Trait, value: Value, source: Source, said: str = "") -> None: ...
 
 
-def no_notes(capability: Capability, value: Value, source: Source, said: str = "") -> None:
+def no_notes(trait: Trait, value: Value, source: Source, said: str = "") -> None:
     """Keep nothing."""
 
 
-_LEFT_OUT = {
-    "pictures": Capability.VISION,
-    "required": Capability.REQUIRED,
-    "limit": Capability.MAX_ANSWER,
-}
+_LEFT_OUT = {"pictures": Trait.VISION, "required": Trait.REQUIRED, "limit": Trait.MAX_ANSWER}
 """What a yes-or-no field of a dialect means once it is no."""
-_FORMS = {CallForm.OFFERED: Capability.TOOLS, CallForm.CONSTRAINED: Capability.SCHEMA}
+_FORMS = {CallForm.OFFERED: Trait.TOOLS, CallForm.CONSTRAINED: Trait.SCHEMA}
 
 
-def refused_between(before: object, after: object) -> Iterator[tuple[Capability, Value]]:
+def refused_between(before: object, after: object) -> Iterator[tuple[Trait, Value]]:
     """Yield what an endpoint refused, given the dialects before and after that."""
-    for name, capability in _LEFT_OUT.items():
+    for name, trait in _LEFT_OUT.items():
         if getattr(before, name, False) and not getattr(after, name, True):
-            yield capability, False
+            yield trait, False
     form = getattr(before, "calls", None)
     if form is not None and form is not getattr(after, "calls", None):
         yield _FORMS[form], False
     ids = getattr(after, "call_ids", None)
     if ids is not getattr(before, "call_ids", None):
-        yield Capability.CALL_IDS, str(ids)
+        yield Trait.CALL_IDS, str(ids)

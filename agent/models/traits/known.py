@@ -9,28 +9,28 @@ from typing import NamedTuple
 from agent.models.endpoint import Endpoint, Provider
 from agent.models.windows import UNKNOWN_WINDOW, context_window
 from agent.models.wires.calls import OUTPUT_TOKENS
-from agent.models.wires.capabilities import Capability, Noted, Source, Value
 from agent.models.wires.constrained import OUTPUT_TOKENS as CALL_TOKENS
 from agent.models.wires.constrained import CallForm
 from agent.models.wires.offers import Offer
+from agent.models.wires.traits import Noted, Source, Trait, Value
 from agent.settings import ConstrainedCalls, ModelSettings, Wire
 
 _FIELDS = {
-    Capability.WINDOW: "window",
-    Capability.VISION: "pictures",
-    Capability.TOOLS: "tools",
-    Capability.REQUIRED: "required",
-    Capability.SCHEMA: "schema",
-    Capability.PARALLEL: "parallel",
-    Capability.MAX_ANSWER: "max_answer",
+    Trait.WINDOW: "window",
+    Trait.VISION: "pictures",
+    Trait.TOOLS: "tools",
+    Trait.REQUIRED: "required",
+    Trait.SCHEMA: "schema",
+    Trait.PARALLEL: "parallel",
+    Trait.MAX_ANSWER: "max_answer",
 }
-"""Where an offer has each capability."""
+"""Where an offer has each trait."""
 
 
 class Known(NamedTuple):
     """One thing that is known of a model."""
 
-    capability: Capability
+    trait: Trait
     value: Value | None
     """None: unknown."""
     how: str
@@ -42,79 +42,79 @@ class Known(NamedTuple):
 def known_of(
     endpoint: Endpoint, settings: ModelSettings, offer: Offer, notes: Mapping[str, Noted]
 ) -> tuple[Known, ...]:
-    """Return what is known of an endpoint's model: one row for each capability.
+    """Return what is known of an endpoint's model: one row for each trait.
 
     The operator's word comes first, then what the endpoint says now, what calls have shown, and
     the table of known providers.
 
     Args:
         offer: what the endpoint says.
-        notes: what calls have taught, by capability.
+        notes: what calls have taught, by trait.
     """
-    return tuple(_known(one, endpoint, settings, offer, notes) for one in Capability)
+    return tuple(_known(one, endpoint, settings, offer, notes) for one in Trait)
 
 
 def _known(
-    capability: Capability,
+    trait: Trait,
     endpoint: Endpoint,
     settings: ModelSettings,
     offer: Offer,
     notes: Mapping[str, Noted],
 ) -> Known:
-    set_ = _set(capability, settings)
+    set_ = _set(trait, settings)
     if set_ is not None:
-        return Known(capability, set_, f"{Source.SETTING.value} {set_name(capability)}")
-    field = _FIELDS.get(capability, "")
+        return Known(trait, set_, f"{Source.SETTING.value} {set_name(trait)}")
+    field = _FIELDS.get(trait, "")
     if field in offer.said_in:
-        return Known(capability, getattr(offer, field), f"asked by {offer.said_in[field]}")
-    noted = notes.get(capability.value)
+        return Known(trait, getattr(offer, field), f"asked by {offer.said_in[field]}")
+    noted = notes.get(trait.value)
     if noted is not None:
-        return Known(capability, noted.value, f"{noted.source}, {noted.on}", noted.said)
-    for value, source in _before_any_call(capability, endpoint):
-        return Known(capability, value, source.value)
-    return Known(capability, None, Source.UNTRIED.value)
+        return Known(trait, noted.value, f"{noted.source}, {noted.on}", noted.said)
+    for value, source in _before_any_call(trait, endpoint):
+        return Known(trait, value, source.value)
+    return Known(trait, None, Source.UNTRIED.value)
 
 
-def _set(capability: Capability, settings: ModelSettings) -> Value | None:
-    match capability:
-        case Capability.WINDOW if settings.context_window:
+def _set(trait: Trait, settings: ModelSettings) -> Value | None:
+    match trait:
+        case Trait.WINDOW if settings.context_window:
             return settings.context_window
-        case Capability.MAX_ANSWER if settings.max_output_tokens:
+        case Trait.MAX_ANSWER if settings.max_output_tokens:
             return settings.max_output_tokens
-        case Capability.VISION if not settings.vision:
+        case Trait.VISION if not settings.vision:
             return False
         case _:
             return None
 
 
-def set_name(capability: Capability) -> str:
-    """Return the setting that says something of a capability."""
+def set_name(trait: Trait) -> str:
+    """Return the setting that says something of a trait."""
     return {
-        Capability.WINDOW: "model.context_window",
-        Capability.MAX_ANSWER: "model.max_output_tokens",
-        Capability.VISION: "model.vision",
-    }[capability]
+        Trait.WINDOW: "model.context_window",
+        Trait.MAX_ANSWER: "model.max_output_tokens",
+        Trait.VISION: "model.vision",
+    }[trait]
 
 
-def _before_any_call(capability: Capability, endpoint: Endpoint) -> Iterator[tuple[Value, Source]]:
+def _before_any_call(trait: Trait, endpoint: Endpoint) -> Iterator[tuple[Value, Source]]:
     """Yield what is known without the endpoint: of its provider, or what is taken for granted."""
     facts, row = endpoint.facts, endpoint.row
     by_name = context_window(endpoint.model)
-    match capability:
-        case Capability.WINDOW if facts.window or by_name != UNKNOWN_WINDOW:
+    match trait:
+        case Trait.WINDOW if facts.window or by_name != UNKNOWN_WINDOW:
             yield facts.window or by_name, Source.CATALOGUE
-        case Capability.WINDOW:
+        case Trait.WINDOW:
             yield UNKNOWN_WINDOW, Source.DEFAULT
-        case Capability.VISION if facts.vision is not None:
+        case Trait.VISION if facts.vision is not None:
             yield facts.vision, Source.CATALOGUE
-        case Capability.MAX_ANSWER:
+        case Trait.MAX_ANSWER:
             yield OUTPUT_TOKENS, Source.DEFAULT
-        case Capability.REQUIRED if "required" in endpoint.without:
+        case Trait.REQUIRED if "required" in endpoint.without:
             yield False, Source.CATALOGUE
-        case Capability.CALL_IDS:
+        case Trait.CALL_IDS:
             is_named = row is not None and row.call_ids != "usual"
             yield endpoint.call_ids.value, Source.CATALOGUE if is_named else Source.DEFAULT
-        case Capability.SCHEMA if endpoint.provider in {Provider.OPENAI, Provider.AZURE}:
+        case Trait.SCHEMA if endpoint.provider in {Provider.OPENAI, Provider.AZURE}:
             yield True, Source.CATALOGUE
         case _:
             pass
