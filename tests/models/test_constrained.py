@@ -281,3 +281,52 @@ async def test_a_call_that_was_cut_off_is_no_call() -> None:
         reply = await ask(server, request_of(), model="cut", constrained=ConstrainedCalls.ON)
     assert not reply.tool_calls
     assert reply.output_limit == 1024, "so that it is asked again with twice as much"
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 501, 503])
+async def test_a_refusal_of_tools_ends_the_turn_where_nothing_may_stand_for_them(
+    status: int,
+) -> None:
+    error = {"message": "This model does not support tools"}
+    refusal = reply_with_status({"error": error}, f"{status} Refused")
+    async with openai_server([refusal]) as server:
+        with pytest.raises(ModelError, match="takes no tools") as caught:
+            await ask(server, request_of(), model=f"off-{status}", constrained=ConstrainedCalls.OFF)
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize("status", [403, 500, 501])
+@pytest.mark.parametrize("name", ["tool_choice", "stream_options", "max_completion_tokens"])
+async def test_a_parameter_that_is_refused_is_left_out_whatever_the_status(
+    name: str, status: int
+) -> None:
+    def script(body: Body) -> Reply:
+        if name in body:
+            error = {"message": f"Parameter {name} is not supported by this server"}
+            return reply_with_status({"error": error}, f"{status} Refused")
+        return Reply(text="Hm.")
+
+    async with openai_server(script) as server:
+        if status == 403:
+            with pytest.raises(ModelError, match="refused the key"):
+                await ask(server, request_of(), model=f"{name}-{status}")
+        else:
+            await ask(server, request_of(), model=f"{name}-{status}")
+            assert [name in body for body in server.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "upstream function is not available",
+        "This serverless function has crashed",
+        "The model is overloaded; tools and chats resume soon",
+        "image decoder crashed",
+    ],
+)
+async def test_an_outage_that_names_a_thing_is_an_outage(said: str) -> None:
+    refusal = reply_with_status({"error": {"message": said}}, "500 Failed")
+    async with openai_server([refusal]) as server:
+        with pytest.raises(ModelError) as caught:
+            await ask(server, request_of(), model=f"outage-{said[:9]}")
+    assert caught.value.retryable and caught.value.status == 500

@@ -10,7 +10,7 @@ from typing import Any
 from agent.models.wires.call_ids import CallIds
 from agent.models.wires.constrained import CallForm
 from agent.models.wires.failures import is_too_long, limits_answer, said_of
-from agent.models.wires.features import Feature, refused_feature
+from agent.models.wires.features import OTHER_MATTERS, Feature, lacks, lacks_tools, refused_feature
 from agent.models.wires.known_dialects import KnownDialects
 
 _REFUSALS = frozenset({400, 422})
@@ -69,7 +69,7 @@ def simpler(
         has_tools: whether it had tools.
     """
     without = _without_feature(dialect, error, has_pictures=has_pictures, has_tools=has_tools)
-    if getattr(error, "status_code", 0) not in _REFUSALS:
+    if not _is_refusal(error):
         # A server that lacks a feature may answer with any status; then its words have to name it.
         return without
     if dialect.limit and limits_answer(error):
@@ -98,6 +98,8 @@ def simpler(
         return replace(dialect, strict=False)
     if parameter:
         return None
+    if has_tools and lacks_tools(said_of(error)):
+        return None
     # An endpoint that does not say which parameter it refused gets fewer of them.
     if dialect.effort:
         return replace(dialect, effort="")
@@ -114,6 +116,14 @@ def simpler(
     if dialect.pictures and has_pictures:
         return replace(dialect, pictures=False)
     return None
+
+
+def _is_refusal(error: Any) -> bool:
+    """Return whether an error is about what was asked: by its status, or by naming a parameter."""
+    status = getattr(error, "status_code", 0)
+    if status in _REFUSALS:
+        return True
+    return status not in OTHER_MATTERS and bool(_named(error)) and lacks(said_of(error))
 
 
 def _without_feature(

@@ -15,7 +15,8 @@ from agent.errors import ModelError
 from agent.models.model import ModelReply
 from agent.models.windows import learn_window
 from agent.models.wires.constrained import CallForm
-from agent.models.wires.failures import Failures, is_time_out
+from agent.models.wires.failures import Failures, is_time_out, said_of
+from agent.models.wires.features import OTHER_MATTERS, lacks_tools
 from agent.models.wires.known_dialects import D, KnownDialects
 from agent.models.wires.traits import Notes, Source, Trait, Value, no_notes, refused_between
 
@@ -113,10 +114,18 @@ class Calls(Generic[D]):
                     if not isinstance(error, sdk.APIConnectionError):
                         next_one = plainer(dialect, error)
                     if next_one is None:
+                        self._raise_final(error)
                         raise
                     said = self._failures.words(error, self._secret())
                     refused += ((*one, said) for one in refused_between(dialect, next_one))
                     self.speak(next_one, self._warning_of(dialect, next_one, said))
+
+    def _raise_final(self, error: Any) -> None:
+        """Raise a ModelError where an endpoint takes no tools: nobody learns that in a minute."""
+        status = getattr(error, "status_code", 0)
+        if status and status not in OTHER_MATTERS and lacks_tools(said_of(error)):
+            said = self._failures.words(error, self._secret())
+            raise self._failures.takes_no_tools(said, status) from error
 
     def _warning_of(self, before: D, after: D, said: str) -> str:
         """Return what the operator should know of a plainer dialect."""

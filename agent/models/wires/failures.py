@@ -229,6 +229,19 @@ class Failures:
             f"in words and {how} from now on."
         )
 
+    def takes_no_tools(self, said: str, status: int) -> ModelError:
+        """Return the error for an endpoint that refuses tools, where nothing stands for them.
+
+        Args:
+            said: how it said so, fit to be shown.
+        """
+        return ModelError(
+            sentence(f"{self._name} takes no tools (HTTP {status}): {said}"),
+            "Choose a model that calls tools, or set model.constrained_calls to auto.",
+            retryable=False,
+            status=status,
+        )
+
     def refused(self, why: str) -> ModelError:
         return ModelError(
             sentence(f"{self._name} refused to answer: {why or 'it gave no reason'}"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from agent.models.wires.failures import said_of
 
-_OTHER_MATTERS = frozenset({401, 402, 403, 408, 409, 429})
+OTHER_MATTERS = frozenset({401, 402, 403, 408, 409, 429})
 """The key, money, and being asked too often: no feature is at fault."""
 
 
@@ -36,8 +36,8 @@ _NAMES = {
         r"tool[ _-]?(?:call|use)s?(?:\[\d+\])?[ _.-]?id\b|\bcall_id\b", re.IGNORECASE
     ),
 }
-_TOOLS_WORD = r"\b(?:tools?|functions?)\b(?![\[.])"
-_LACKS = r"(?:support|requir|enabl|allow|avail|unknown|unrecogni|not permitted|--)"
+_TOOLS_WORD = r"\b(?:tools?|function[ _-]?call(?:s|ing)?)\b(?![\[.])"
+_LACKS = r"(?:support|requir|enabl|allow|unknown|unrecogni|not permitted|not available)"
 _TOOLS = re.compile(
     rf"{_TOOLS_WORD}[^.]{{0,80}}{_LACKS}|{_LACKS}[^.]{{0,80}}{_TOOLS_WORD}", re.IGNORECASE
 )
@@ -46,6 +46,7 @@ requires --jinja flag" (llama.cpp of 2025, with HTTP 500), "tool choice requires
 --enable-auto-tool-choice" (vLLM), "No endpoints found that support tool use" (OpenRouter),
 "Function calling is not enabled" (Google). One of the tools, `tools[0].function`, is another
 matter."""
+_LACKING = re.compile(_LACKS, re.IGNORECASE)
 _SIGNATURES = re.compile(r"thought[_ ]?signature", re.IGNORECASE)
 """As Google says it of a call that was made elsewhere: "Function call is missing a
 thought_signature"."""
@@ -55,6 +56,16 @@ _SCHEMA = re.compile(
 """How servers name what makes an answer follow a schema; "failed to parse grammar" (llama.cpp)."""
 _PLAIN_CONTENT = re.compile(r"content[\w\s`'\".:\[\]]{0,40} must be (?:a )?string", re.IGNORECASE)
 """How servers that know no parts of a message refuse one with a picture."""
+
+
+def lacks_tools(said: str) -> bool:
+    """Return whether a refusal says that no tools are taken at all."""
+    return "tool_choice" not in said and bool(_TOOLS.search(said))
+
+
+def lacks(said: str) -> bool:
+    """Return whether a refusal says that something is not known, allowed or supported."""
+    return bool(_LACKING.search(said))
 
 
 def refused_feature(
@@ -68,7 +79,7 @@ def refused_feature(
         has_tools: whether it offered tools, which can be told in words instead.
         has_schema: whether it wanted an answer by a schema.
     """
-    if getattr(error, "status_code", 0) in _OTHER_MATTERS:
+    if getattr(error, "status_code", 0) in OTHER_MATTERS:
         return None
     said = said_of(error)
     if has_pictures and (_NAMES[Feature.PICTURES].search(said) or _PLAIN_CONTENT.search(said)):
@@ -79,6 +90,6 @@ def refused_feature(
         return Feature.SIGNATURES
     if has_schema and _SCHEMA.search(said):
         return Feature.SCHEMA
-    if has_tools and "tool_choice" not in said and _TOOLS.search(said):
+    if has_tools and lacks_tools(said):
         return Feature.TOOLS
     return None
