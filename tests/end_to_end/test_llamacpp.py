@@ -6,9 +6,8 @@ end in anything but a call, a clear refusal or a clear end.
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -65,10 +64,24 @@ def client(server: LlamaServer, *, preset: str = "llamacpp", model: str = MODEL)
     return made
 
 
+async def patiently(
+    model: Client, request: ModelRequest, on_text: Callable[[str], None] | None = None
+) -> ModelReply:
+    """Ask once the server listens and has loaded its model."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                return await once_loaded(lambda: model.complete(request, on_text), PATIENCE_S)
+            except ModelError as error:
+                if "cannot be reached" not in error.message:
+                    raise
+            await asyncio.sleep(0.2)
+
+
 async def ask(server: LlamaServer, request: ModelRequest, **where: str) -> ModelReply:
     model = client(server, **where)
     try:
-        return await once_loaded(lambda: model.complete(request), PATIENCE_S)
+        return await patiently(model, request)
     finally:
         await model.close()
 
@@ -94,7 +107,7 @@ async def test_text_streams_and_ends_at_its_limit(server: LlamaServer) -> None:
     shown: list[str] = []
     model = client(server)
     try:
-        reply = await once_loaded(lambda: model.complete(request, shown.append), PATIENCE_S)
+        reply = await patiently(model, request, shown.append)
     finally:
         await model.close()
     assert reply.finish is FinishReason.LENGTH
@@ -138,7 +151,7 @@ async def test_a_template_that_knows_tools_does_not_make_a_model_call_them(
 ) -> None:
     with llamacpp.serving(WINDOW, template=KNOWS_TOOLS) as server:
         first = await ask(server, replace(ASKED, max_output_tokens=32))
-        assert not first.note, "the server says that it takes tools"
+        assert "by a JSON schema" not in first.note, "the server says that it takes tools"
         reply = await ask(server, replace(ASKED, max_output_tokens=2048, unread=2))
     assert "writes each call by a JSON schema" in reply.note
     assert reply.tool_calls or reply.finish is FinishReason.LENGTH
@@ -149,9 +162,7 @@ async def test_a_server_that_is_killed_and_started_again_is_asked_again(llamacpp
     with llamacpp.serving(WINDOW) as server:
         model = client(server)
         try:
-            await once_loaded(
-                lambda: model.complete(replace(request, max_output_tokens=1)), PATIENCE_S
-            )
+            await patiently(model, replace(request, max_output_tokens=1))
             with pytest.raises(ModelError) as broken:
                 await model.complete(request, lambda _: server.process.kill())
             assert broken.value.retryable
@@ -161,35 +172,21 @@ async def test_a_server_that_is_killed_and_started_again_is_asked_again(llamacpp
             server.process.wait()
             with llamacpp.serving(WINDOW // 2, port=server.port):
                 short = replace(request, max_output_tokens=4)
-                assert await asyncio.wait_for(_patiently(model, short), PATIENCE_S)
+                assert (await patiently(model, short)).usage.output_tokens == 4
                 offer = await model.offer()
                 assert offer is not None and offer.window == WINDOW // 2, "asked anew"
         finally:
             await model.close()
 
 
-async def _patiently(model: Client, request: ModelRequest) -> ModelReply:
-    """Ask until the server is there."""
-    while True:
-        try:
-            return await once_loaded(lambda: model.complete(request), PATIENCE_S)
-        except ModelError as error:
-            if "cannot be reached" not in error.message:
-                raise
-            await asyncio.sleep(0.2)
-
-
 # --- commands ----------
-
-
-def models(bench: Bench, *words: str, **environment: str) -> Any:
-    return bench.call("models", *words, **environment)
 
 
 async def test_it_is_set_up_tested_and_shown(bench: Bench, server: LlamaServer) -> None:
     await ask(server, replace(ASKED, tools=(), max_output_tokens=1))
-    setup = await asyncio.to_thread(models, bench, "setup", "llamacpp", "--url", server.base_url)
-    show = await asyncio.to_thread(models, bench, "show", f"llamacpp/{MODEL}", "--json")
+    words = ("models", "setup", "llamacpp", "--url", server.base_url)
+    setup = await asyncio.to_thread(bench.call, *words, bound_s=PATIENCE_S)
+    show = await asyncio.to_thread(bench.call, "models", "show", "--json")
     assert setup.code == 0, setup
     assert "called its tool" in setup.err
     known = show.json["known"]
@@ -208,6 +205,8 @@ async def test_a_session_takes_its_calls_and_ends_at_its_limit(
         *("--model", f"llamacpp/{MODEL}", "--base-url", server.base_url),
         SWITCHBOARD_MODEL_TIMEOUT_S=str(PATIENCE_S),
         SWITCHBOARD_MODEL_VERIFIER="off",
+        # A model of this size may put blanks between the parts of its JSON until it is cut off.
+        SWITCHBOARD_MODEL_MAX_OUTPUT_TOKENS="200",
         bound_s=1200,
     )
     assert call.code in {0, 1}, call
