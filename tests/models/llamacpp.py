@@ -2,7 +2,7 @@
 
 Written after its sources of October 2026 (tools/server/server-common.cpp: pictures, templates;
 server-context.cpp: length, /props, /v1/models; common/json-schema-to-grammar.cpp: schemas) and the
-answers of the server itself, which `tests/slow/test_llamacpp.py` asks.
+answers of the server itself, which `tests/end_to_end/local_models/test_llamacpp.py` asks.
 """
 
 import json

@@ -30,7 +30,13 @@ from agent.models.wires.constrained import call_schema
 from agent.settings import Wire
 from agent.tools.registry import schemas
 from tests.end_to_end.conftest import Bench
-from tests.end_to_end.llamacpp import KNOWS_TOOLS, MODEL, LlamaCpp, LlamaServer, installed
+from tests.end_to_end.local_models.llamacpp import (
+    KNOWS_TOOLS,
+    MODEL,
+    LlamaCpp,
+    LlamaServer,
+    installed,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800), pytest.mark.xdist_group("llamacpp")]
 

@@ -18,7 +18,6 @@ import pytest
 
 from support.adb import free_port
 
-ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
 PACKAGES = Path(__file__).with_name("llamacpp.txt")
 MODEL = "gemma.gguf"
