@@ -23,6 +23,8 @@ from agent.devices.facts.packages import (
     read_launchable,
     read_packages,
 )
+from agent.devices.facts.volume import COMMAND as VOLUME_COMMAND
+from agent.devices.facts.volume import media_volume
 from agent.devices.frames.display_size import DisplaySize
 from agent.devices.frames.fast_capture import QuickCaptures
 from agent.devices.frames.screencap import Screencap
@@ -435,6 +437,10 @@ class AdbDevice:
                 result = await self._shell.run(line, timeout_s)
             if result.exit_code != 0:
                 raise self._shell.failure("settings put", result)
+
+    async def volume(self, *, timeout_s: float = 5.0) -> tuple[int, int] | None:
+        """Read the media volume; see `TellsVolume.volume`."""
+        return media_volume((await self._shell.run(VOLUME_COMMAND, timeout_s)).text)
 
     @asynccontextmanager
     async def _acting(self) -> AsyncIterator[None]:

@@ -272,6 +272,17 @@ class TellsToasts(Protocol):
         """
 
 
+@runtime_checkable
+class TellsVolume(Protocol):
+    """A device that reports its media volume."""
+
+    async def volume(self, *, timeout_s: float = 5.0) -> tuple[int, int] | None:
+        """Return the level and the highest one; None where the phone does not report them.
+
+        Raises DeviceError.
+        """
+
+
 class Fleet(Protocol):
     """Every reachable device, and who drives which."""
 

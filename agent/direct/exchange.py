@@ -25,6 +25,7 @@ _TOLD = frozenset(
         MessageKind.STEER,
         MessageKind.WHEEL,
         MessageKind.OBSERVATION,
+        MessageKind.EFFECTS,
     }
 )
 

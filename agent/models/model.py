@@ -33,6 +33,7 @@ class MessageKind(StrEnum):
     STEER = "steer"
     WHEEL = "wheel"  # What the operator did on the phone since a model drove it last.
     SUMMARY = "summary"
+    EFFECTS = "effects"  # What was seen to have changed: the last message, of this request alone.
 
 
 class ToolChoice(StrEnum):

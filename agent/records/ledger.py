@@ -40,6 +40,8 @@ class FieldFate(StrEnum):
 
     NONE = ""  # The effect is about no field.
     TYPED = "typed"  # It stands in the field.
+    SUBMITTED = "submitted"
+    """Its form was put away by a control of its own, and the text was not seen since."""
     SAVED = "saved"  # It stands outside the field, on the page or in the list that followed.
     ABANDONED = "abandoned"  # Its page was left without it.
 
@@ -98,6 +100,8 @@ class SeenEffect(Record, frozen=True, kw_only=True):
 
 
 _VALUED = frozenset({SeenEffectKind.STATE, SeenEffectKind.DEVICE})
+_OPEN = frozenset({FieldFate.TYPED, FieldFate.SUBMITTED})
+"""A text of which it is not known where it went."""
 _ITEMS = frozenset({SeenEffectKind.ITEM_ADDED, SeenEffectKind.ITEM_REMOVED})
 
 
@@ -169,7 +173,7 @@ def _settles(old: SeenEffect, new: SeenEffect) -> bool:
         return False
     if old.kind is SeenEffectKind.DIALOG_OPENED:
         return new.kind is SeenEffectKind.DIALOG_CLOSED and old.object == new.object
-    if old.saved is not FieldFate.TYPED:
+    if old.saved not in _OPEN:
         return False
     if new.kind is SeenEffectKind.SENT:
         return old.after == new.after
@@ -185,7 +189,7 @@ def _takes_back(old: SeenEffect, new: SeenEffect) -> bool:
     if new.kind in _ITEMS:
         return old.kind in _ITEMS and old.kind is not new.kind
     # Emptied, or left without being saved.
-    return old.saved is FieldFate.TYPED and _is_same_field(old, new)
+    return old.saved in _OPEN and _is_same_field(old, new)
 
 
 def _is_same_field(old: SeenEffect, new: SeenEffect) -> bool:

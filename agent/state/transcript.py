@@ -47,6 +47,8 @@ class StepItem(_Item, frozen=True, kw_only=True):
     change: str = ""
     frame: records.Frame | None = None
     actions: tuple[ActionView, ...] = ()
+    effects: tuple[records.SeenEffect, ...] = ()
+    """What its act was seen to have changed; with the next screen."""
     time: records.TimeSplit = records.TimeSplit()
     usage: records.Usage = records.Usage()
     done: bool = False
@@ -100,6 +102,29 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     """The time split of the newest complete step."""
     ledger: records.Ledger = records.Ledger()
     """What the session was seen to have changed."""
+
+
+def shown_with(effect: records.SeenEffect) -> int:
+    """Return the step that an effect is shown with: its act's, or the one that saw it."""
+    return effect.step or effect.seen_step
+
+
+def ledger_of(events: Iterable[protocol.Event]) -> records.Ledger:
+    """Return what a session was seen to have changed, from all its events."""
+    ledger = records.Ledger()
+    steps: list[tuple[int, int]] = []
+    for event in events:
+        match event.msg:
+            case protocol.StepStarted(step=step):
+                steps.append((event.seq, step))
+            case protocol.EffectsSeen(effects=effects):
+                ledger = ledger.with_effects(effects)
+            case protocol.SessionRolledBack(from_seq=from_seq):
+                steps = [one for one in steps if one[0] < from_seq]
+                ledger = ledger.until(max((step for _, step in steps), default=0))
+            case _:
+                pass
+    return ledger
 
 
 def follow(transcript: Transcript, event: protocol.Event) -> Transcript:
@@ -189,6 +214,14 @@ class _Draft:
         step = None if at is None else self.items[at]
         return step.actions if isinstance(step, StepItem) else ()
 
+    def take_effects(self, ledger: records.Ledger) -> None:
+        """Take a ledger, and show with each step what it says of it now."""
+        changed = set(self.ledger) ^ set(ledger)
+        self.ledger = ledger
+        for number in sorted({shown_with(effect) for effect in changed}):
+            own = tuple(effect for effect in ledger if shown_with(effect) == number)
+            self.change_step(number, effects=own)
+
     def change_message(self, message_id: str, **fields: Any) -> None:
         """Change what became of something that the operator wrote."""
         for at, item in self._from_the_newest():
@@ -251,7 +284,7 @@ def _fold(draft: _Draft, event: protocol.Event) -> None:
             )
             draft.change_step(step, actions=ended)
         case protocol.EffectsSeen(effects=effects):
-            draft.ledger = draft.ledger.with_effects(effects)
+            draft.take_effects(draft.ledger.with_effects(effects))
         case protocol.StepCompleted(step=step, time=time, usage=usage):
             draft.last_time = time
             draft.change_step(step, time=time, usage=usage, done=True)
@@ -283,7 +316,7 @@ def _fold(draft: _Draft, event: protocol.Event) -> None:
             # A key is the seq of the event that an item began with.
             draft.items = [item for item in draft.items if int(item.key) < from_seq]
             steps = [item.number for item in draft.items if isinstance(item, StepItem)]
-            draft.ledger = draft.ledger.until(max(steps, default=0))
+            draft.take_effects(draft.ledger.until(max(steps, default=0)))
             count = "The newest turn was" if turns == 1 else f"The newest {turns} turns were"
             draft.tell(
                 event, Tone.INFO, f"{count} rolled back.", "Nothing was undone on the phone."

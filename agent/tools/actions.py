@@ -34,6 +34,7 @@ from agent.tools.planned_action import (
     said_text,
 )
 from agent.tools.relaunch import launch
+from agent.tools.volume import volume_note
 
 __all__ = ["ActionArguments", "ResolvedAction", "carry_out", "resolve", "swipe_for"]
 
@@ -116,6 +117,7 @@ async def carry_out(resolved: ResolvedAction, device: Device, session: Session) 
             await device.swipe(start, end, duration_ms=SWIPE_MS)
         case PressButton(button=button):
             await device.press(Button(button))
+            return await volume_note(Button(button), device)
         case PhoneTool():
             return await action.perform(resolved, device, session)
         case LaunchApp():

@@ -15,6 +15,7 @@ from typing import NamedTuple, assert_never
 
 from agent import records
 from agent.errors import StoreError
+from agent.state.effect_text import effect_line, ledger_lines
 from agent.state.event_text import verified_mark
 from agent.state.reducer import Item, MessageItem, NoticeItem, QuestionItem, StepItem
 from agent.text import clean, one_line
@@ -26,6 +27,7 @@ from console.report.recorded import RecordedSession, Source, read_recorded
 from widgets.base.formatting import action_object, action_verb, answer_word, cost, duration, tokens
 
 FRAME_WIDTH_PX = 440
+_EFFECT_CHARS = 20_000
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1f2428;--dim:#626b74;--line:#d9d6cf;--paper:#fbfaf7;
@@ -116,6 +118,10 @@ def render(told: RecordedSession, frames: dict[str, str]) -> str:
     title, goal = _safe(session.title or session.goal, 160), _safe(session.goal, 2_000)
     items = "\n".join(_item(item, frames) for item in told.transcript.items)
     plots = time_plot(told.steps) + money_plot(told.steps)
+    effects = "".join(
+        f"<li>{_safe(line, 400)}</li>"
+        for line in ledger_lines(told.transcript.ledger, chars=_EFFECT_CHARS)
+    )
     return (
         "<!doctype html>\n"
         f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -124,6 +130,7 @@ def render(told: RecordedSession, frames: dict[str, str]) -> str:
         f"<style>{_STYLE}</style></head>\n<body><h1>{title}</h1>\n"
         f"{f'<p class=dim>{goal}</p>' if goal != title else ''}\n{_facts(session, told)}\n"
         f"{f'<h2>Where time and money went</h2>{plots}' if plots else ''}\n"
+        f"{f'<h2>Effects</h2><ul>{effects}</ul>' if effects else ''}\n"
         f"<h2>What happened</h2>\n{items}\n</body></html>\n"
     )
 
@@ -188,6 +195,7 @@ def _step(step: StepItem, frames: dict[str, str]) -> str:
         f"{_safe(action.result, 600)}</span></p>"
         for action in step.actions
     )
+    effects = "".join(f"<p class=dim>Δ {_safe(effect_line(e), 400)}</p>" for e in step.effects)
     took = f"{duration(_total_ms(step.time))} " if _total_ms(step.time) else ""
     about = " · ".join(filter(None, (took.strip(), one_line(step.package, 80), cost(step.usage))))
     picture = ""
@@ -202,7 +210,7 @@ def _step(step: StepItem, frames: dict[str, str]) -> str:
         )
     return (
         f'<div class="item step"><div><span class=num>{step.number}</span>'
-        f"<span class=dim>{_safe(about, 200)}</span>{_text(step.thought)}{acts}</div>"
+        f"<span class=dim>{_safe(about, 200)}</span>{_text(step.thought)}{acts}{effects}</div>"
         f"<div>{picture}</div></div>"
     )
 

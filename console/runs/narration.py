@@ -8,6 +8,7 @@ from agent.records import PlanStatus, attributed
 from agent.safety.effects.wording import headline
 from agent.safety.redacting.notice import let_through_notice, redacted_notice
 from agent.state import event_text
+from agent.state.effect_text import effect_line
 from agent.state.event_text import (
     closed_words,
     compacted,
@@ -51,6 +52,8 @@ def _event_line(msg: protocol.EventMsg) -> str:
             return f"step {msg.step}: {_call(msg)}"
         case protocol.ToolCallFinished(step=step, outcome=outcome, text=text):
             return f"step {step}: {term(outcome)}: {call_result_words(text)}"
+        case protocol.EffectsSeen(effects=effects):
+            return f"effects: {'; '.join(map(effect_line, effects))}"
         case protocol.PlanUpdate(plan=plan):
             return "plan: " + "  ".join(f"{_MARKS[item.status]} {item.step}" for item in plan)
         case protocol.RequirementsUpdate(requirements=requirements):

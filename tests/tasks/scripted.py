@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from agent.errors import ModelError
 from agent.loop.timing import Pace
-from agent.models.model import ModelReply, ModelRequest, ToolCall
+from agent.models.model import MessageKind, ModelReply, ModelRequest, ToolCall
 from agent.records import Usage
 from agent.tasks.regular import RegularTask
 
@@ -79,4 +79,6 @@ def task(clock: Clock | None = None, pace: Pace | None = None) -> RegularTask:
 
 
 def texts(model: ScriptedModel, at: int = -1) -> Sequence[str]:
-    return [message.text for message in model.requests[at].messages]
+    """Return what a request says up to its newest screen, which its effects follow."""
+    messages = model.requests[at].messages
+    return [message.text for message in messages if message.kind is not MessageKind.EFFECTS]

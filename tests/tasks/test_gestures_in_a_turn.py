@@ -379,7 +379,7 @@ async def test_a_display_that_opens_no_links_says_so() -> None:
 async def test_a_text_is_copied_and_pasted_into_the_focused_field() -> None:
     phone = PaperPhone(lambda: (field("Message", 0.3, focused=True),))
     context, _ = await run(phone, says("clipboard", do="copy", text="Hello"))
-    assert results(context)[0] == 'OK: Copied "Hello".'
+    assert results(context)[0] == 'OK: Copied "Hello". It holds "Hello".'
     await run(phone, says("clipboard", do="paste", text="Grüße"))
     assert phone.done == ["copy Hello", "paste Grüße"]
 

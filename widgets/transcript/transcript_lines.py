@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, assert_never
 
-from agent.records import QuestionKind, Speaker, attributed
+from agent.records import QuestionKind, SeenEffect, Speaker, attributed
+from agent.state.effect_text import effect_line
 from agent.state.reducer import (
     ActionView,
     AttentionKind,
@@ -28,6 +29,8 @@ from widgets.base.time_bar import bar, legend, total_ms
 _BRIEF = 240
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _WHOLE = 20_000
+EFFECT_MARK = "Δ"
+"""Before what an act was seen to have changed."""
 
 
 class Paragraph(NamedTuple):
@@ -75,6 +78,7 @@ def _step(step: StepItem, expanded: bool) -> list[Paragraph]:
         written.append(_action(head, action, sums if at == 0 else ()))
         head = ((_INDENT, ""),)
         written.extend(_result(action, expanded))
+    written.extend(_effect(effect) for effect in step.effects)
     if not written:
         doing = "thinking" if step.element_count or step.package else "looking at the screen"
         doing = "nothing done" if step.done else f"{doing} …"
@@ -131,6 +135,11 @@ def _result(action: ActionView, expanded: bool) -> list[Paragraph]:
             ((_INDENT + "  ", ""),), ((_text(call_result_words(action.result), expanded), style),)
         )
     ]
+
+
+def _effect(effect: SeenEffect) -> Paragraph:
+    style = "$faint" if effect.undone_by else "$muted"
+    return Paragraph(((_INDENT + "  ", ""),), ((f"{EFFECT_MARK} {effect_line(effect)}", style),))
 
 
 def mark_is_good(action: ActionView) -> bool:

@@ -32,6 +32,8 @@ from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import Message, MessageKind, Role, ToolCall
 from agent.safety.approval import is_yes
 from agent.safety.scope import is_neutral
+from agent.state.effect_text import HEADING as EFFECTS_HEADING
+from agent.state.effect_text import ledger_lines
 from agent.tools.foreign import wire_name
 from agent.tools.lenient_json import NotJson, read_json
 from agent.tools.registry import TOOLS, may_change_screen, schemas, unknown_tool
@@ -69,6 +71,8 @@ class Memory:
     plan: tuple[records.PlanItem, ...] = ()
     facts: tuple[str, ...] = ()
     """What the session asked to remember."""
+    ledger: records.Ledger = field(default_factory=records.Ledger)
+    """What the session was seen to have changed."""
     groups: frozenset[ToolGroup] = frozenset()
     """Tools beyond those for the phone that it is offered."""
     budget: int = 0
@@ -207,6 +211,8 @@ class Memory:
                 self.done |= {i.step for i in plan if i.status is records.PlanStatus.COMPLETED}
             case protocol.FactsUpdate(facts=facts):
                 self.facts = facts
+            case protocol.EffectsSeen(effects=effects):
+                self.ledger = self.ledger.with_effects(effects)
             case protocol.StepCompleted():
                 self.total += 1
                 if self._said:
@@ -306,12 +312,23 @@ class Memory:
             self.messages[-1] = replace(newest, image=image, image_type=media_type)
 
     def conversation(self) -> tuple[Message, ...]:
-        """Return the whole conversation, old screens shortened for good."""
+        """Return the whole conversation, old screens shortened for good.
+
+        What was seen to have changed comes last and is not kept: what the next request begins with
+        stays the same, word for word.
+        """
         if Pattern.MASKING not in self.without:
             self.messages = fit(self.messages, self.budget)
         if Pattern.CONVERSATION in self.without:
-            return newest_only(self.messages)
-        return tuple(self.messages)
+            return (*newest_only(self.messages), *self._effects())
+        return (*self.messages, *self._effects())
+
+    def _effects(self) -> tuple[Message, ...]:
+        lines = ledger_lines(self.ledger)
+        if not lines:
+            return ()
+        text = "\n".join((EFFECTS_HEADING, *lines))
+        return (Message(role=Role.USER, kind=MessageKind.EFFECTS, text=text),)
 
     @property
     def words(self) -> tuple[str, ...]:

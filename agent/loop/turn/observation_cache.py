@@ -25,7 +25,7 @@ from agent.loop.task_context import TaskContext
 from agent.loop.timing import Pace
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.loop_features import Pattern
-from agent.protocol import ObservationRecorded, WarningEvent
+from agent.protocol import WarningEvent
 from agent.records import AppInfo, Autonomy, Observation
 from agent.safety.scope import is_neutral
 
@@ -148,7 +148,7 @@ class ObservationCache:
                 picture_note=note,
             ),
         )
-        await self.recorder.emit(ObservationRecorded(step=step, observation=observation))
+        await self.recorder.observed(step, observation)
         if picture is not None:
             memory.show(picture, MEDIA_TYPE)
         return observation

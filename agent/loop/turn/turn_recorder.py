@@ -11,11 +11,12 @@ from agent import protocol
 from agent.loop.conversation.history import HistoryLines
 from agent.loop.conversation.memory import Memory
 from agent.loop.conversation.model_call import StoredReply
+from agent.loop.effects.finder import EffectFinder
 from agent.loop.observe import Seconds
 from agent.loop.task_context import TaskContext
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.models.model import ToolCall
-from agent.records import ActionOutcome, TimeSplit, Usage
+from agent.records import ActionOutcome, Observation, TimeSplit, Usage
 from agent.safety.effects.verdict import Verdict
 from agent.text import one_line
 from agent.tools.actions import ResolvedAction
@@ -37,10 +38,15 @@ class TurnRecorder:
     """Remembers what a claim of success is judged by; None in a turn that makes none."""
     history: HistoryLines = field(default_factory=HistoryLines)
     """What happened, for a summary of it."""
+    effects: EffectFinder = field(init=False)
+    """Finds what the acts of the session have changed."""
     more_steps: int = 0
     """How many the operator has granted beyond the turn's limit."""
     _call_ids: set[str] = field(default_factory=set)
     _held: tuple[protocol.EventMsg, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.effects = EffectFinder(self.context.session.serial)
 
     async def emit(self, *msgs: protocol.EventMsg) -> None:
         """Store held events and these, then update memory."""
@@ -74,8 +80,15 @@ class TurnRecorder:
     def _remember(self, msg: protocol.EventMsg) -> None:
         self.memory.fold(msg)
         self.history.take(msg)
+        self.effects.fold(msg)
         if self.past is not None:
             self.past.fold(msg)
+
+    async def observed(self, step: int, seen: Observation) -> None:
+        """Store what a step sees, with the effects that it shows."""
+        found = self.effects.find(step, seen)
+        shown = (protocol.EffectsSeen(step=step, effects=found),) if found else ()
+        await self.emit(protocol.ObservationRecorded(step=step, observation=seen), *shown)
 
     async def steer(self, step: int) -> bool:
         """Apply pending hints; return whether there were any."""

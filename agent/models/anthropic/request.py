@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agent.models.model import Message, ModelRequest, Role, ToolCall, ToolChoice
+from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolChoice
 from agent.models.wires.call_ids import CallIds, with_accepted_ids
 from agent.models.wires.strict import strict
 
@@ -61,7 +61,8 @@ def body_of(request: ModelRequest, name: str, dialect: Dialect, *, vision: bool)
         messages, vision=vision and dialect.pictures, reasoning=dialect.reasoning
     )
     if dialect.caching:
-        _mark(system, turns)
+        of_this_call = bool(messages) and messages[-1].kind is MessageKind.EFFECTS
+        _mark(system, turns, leaves_out_last=of_this_call)
     body: dict[str, Any] = {
         "model": name,
         "max_tokens": request.max_output_tokens,
@@ -161,15 +162,20 @@ def _input(call: ToolCall) -> dict[str, Any]:
     return said if isinstance(said, dict) else {"unreadable": call.arguments}
 
 
-def _mark(system: list[Block], turns: Sequence[Turn]) -> None:
+def _mark(system: list[Block], turns: Sequence[Turn], *, leaves_out_last: bool) -> None:
     """Mark what the next request begins with: instructions and tools, the goal, and the past.
 
     The newest picture is not part of it: it is sent once, and the next request has another.
+
+    Args:
+        leaves_out_last: whether the last block is of this request alone.
     """
     if system:
         # Tools come before the system prompt in the cached prefix, so this covers both.
         system[-1]["cache_control"] = _MARK
     blocks = [block for turn in turns for block in turn["content"]]
+    if leaves_out_last:
+        blocks.pop()
     stable = [block for block in blocks if block["type"] not in (*THINKING, "image")]
     if blocks and blocks[-1]["type"] == "image":
         blocks.pop()

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from agent.devices.protocols import Device
+from agent.errors import DeviceError
 from agent.records import Observation, Session
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.redacting.redaction import hidden_as_written, redact
@@ -16,6 +17,8 @@ from agent.tools.planned_action import Anchor, PhoneTool, ResolvedAction, name_o
 MAX_CLIP_CHARS = 2000
 _MAX_READ_CHARS = 1000
 _SAID_CHARS = 40
+HOLDS = "It holds"
+"""Before what the clipboard was read to hold, in quotes."""
 
 
 class Clipboard(PhoneTool, frozen=True, kw_only=True):
@@ -46,10 +49,17 @@ class Clipboard(PhoneTool, frozen=True, kw_only=True):
 
     async def perform(self, resolved: ResolvedAction, device: Device, session: Session) -> str:
         if self.do == "read":
-            found = hidden_as_written(await device.clipboard(), redact, _MAX_READ_CHARS)
-            return f'It holds "{on_one_line(found, _MAX_READ_CHARS)}".' if found else "It is empty."
+            return _held(await device.clipboard()) or "It is empty."
         await device.set_clipboard(self.text, paste=self.do == "paste")
-        return ""
+        if self.do == "paste":
+            return ""
+        try:
+            held = await device.clipboard()
+        except DeviceError:
+            # It was handed over; what it holds is said where the phone tells it.
+            return ""
+        # What else it may hold was not asked for.
+        return _held(held) if held == self.text else ""
 
     def acts(self, resolved: ResolvedAction) -> tuple[Act, ...]:
         if self.do == "paste":
@@ -63,3 +73,8 @@ class Clipboard(PhoneTool, frozen=True, kw_only=True):
     def verify(self, resolved: ResolvedAction, before: Observation, after: Observation) -> str:
         # A clipboard that is filled or read shows nothing.
         return f"OK: {resolved.said}."
+
+
+def _held(text: str) -> str:
+    found = hidden_as_written(text, redact, _MAX_READ_CHARS)
+    return f'{HOLDS} "{on_one_line(found, _MAX_READ_CHARS)}".' if found else ""

@@ -19,6 +19,8 @@ from console.cli_support.plain import age, moment, print_text
 from console.commands.sessions.sessions_shared import SESSION_ID
 from console.core.host import run_with_records
 
+_EFFECT_CHARS = 4_000
+
 if TYPE_CHECKING:
     from console.core.stored_core import Records
 
@@ -147,6 +149,7 @@ def _print_session_json(
     records: Records, session: Session, history: tuple[Event, ...], overview: Overview
 ) -> None:
     from agent.codex_bridge.session_object import timeline
+    from agent.state.transcript import ledger_of
 
     children = _children(session, overview)
     asked = _open_questions(session, children, overview)
@@ -156,6 +159,7 @@ def _print_session_json(
             "children": [child.session_id for child in children],
             "verification": _as_json(history),
             "sources": _sources(history),
+            "effects": [plain.as_builtins(effect) for effect in ledger_of(history)],
             "timeline": timeline(history),
             "plan": [plain.as_builtins(item) for item in session.plan],
             "questions": [plain.as_builtins(question) for question in asked],
@@ -198,7 +202,9 @@ def _print_session(
     from agent.safety.allowances.wording import allowance_words
     from agent.safety.redacting.notice import named_kinds
     from agent.sessions.rules.presentation import shown_runtime
+    from agent.state.effect_text import ledger_lines
     from agent.state.event_text import verified_mark
+    from agent.state.transcript import ledger_of
     from console.runs.narration import narrate
     from widgets.base.status import state_word
 
@@ -243,6 +249,7 @@ def _print_session(
         if text:
             lines.append(f"{name:9} {one_line(text, 2000)}")
     lines += [f"plan      {term(item.status):11} {one_line(item.step)}" for item in session.plan]
+    lines += [f"effect    {line}" for line in ledger_lines(ledger_of(history), chars=_EFFECT_CHARS)]
     children = _children(session, overview)
     for child in children:
         goal = one_line(child.goal, 200)

@@ -25,7 +25,8 @@ def on(
     """Call a tool on the element whose line says a label."""
 
     def turn(request: ModelRequest) -> ModelReply:
-        lines = request.messages[-1].text.splitlines()
+        shown = next(m.text for m in reversed(request.messages) if "## Screen State" in m.text)
+        lines = shown.splitlines()
         elements = [line for line in lines if re.match(r"\s*\[\d+\]", line)]
         found = [line for line in elements if label in line]
         assert found, "\n".join((f"No element says {label}:", *elements))

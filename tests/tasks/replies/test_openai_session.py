@@ -31,7 +31,8 @@ def lamp() -> PaperPhone:
 
 def think(request: dict[str, Any]) -> Reply:
     """Answer as a model would, by the newest screen alone."""
-    screen = request["messages"][-1]["content"]
+    said = (message["content"] for message in reversed(request["messages"]))
+    screen = next(text for text in said if "## Screen State" in text)
     found = re.search(r'\[(\d+)\] \S+ "Lamp" \[(\w+)\]', screen)
     assert found, screen
     if found[2] == "CHECKED":
@@ -79,7 +80,9 @@ async def test_a_session_runs_over_the_wire_to_its_end() -> None:
     assert turn.context.session.usage.input_tokens == 200
     assert turn.context.deltas[-1] == "It is lit."
     roles = [message["role"] for message in turn.server.requests[1]["messages"]]
-    assert roles == ["system", "user", "user", "assistant", "tool", "user"]
+    assert roles == ["system", "user", "user", "assistant", "tool", "user", "user"]
+    effects = turn.server.requests[1]["messages"][-1]["content"]
+    assert effects == '## Effects so far\n1. "Lamp": off → on'
 
 
 async def test_failures_that_pass_and_calls_that_cannot_be_read_are_survived() -> None:
@@ -160,7 +163,7 @@ async def test_a_claim_beside_an_act_waits_for_a_look_at_its_result() -> None:
     assert (end.completed, turn.phone.done) == (True, ["tap Lamp"])
     assert (
         "1 other call was not done: look at the screen before you call finish"
-        in turn.server.requests[1]["messages"][-2]["content"]
+        in turn.server.requests[1]["messages"][-3]["content"]
     )
 
 
