@@ -15,7 +15,9 @@ _SNACKBAR = "snackbar_text"
 
 def toasts(before: Observation, now: Observation) -> list[ScreenChange]:
     shown = {e.label for e in before.elements if e.resource_id.endswith(_SNACKBAR)}
-    said = [now.toast] if now.toast and now.toast != before.toast else []
+    # A screen that was looked at once serves again where nothing was touched.
+    is_new = now.toast != before.toast or now.ended_ms != before.ended_ms
+    said = [now.toast] if now.toast and is_new else []
     bars = (e for e in now.elements if e.resource_id.endswith(_SNACKBAR) and e.label not in shown)
     found = [
         ScreenChange(kind=SeenEffectKind.TOAST, object=one_line(text, _TEXT_CHARS)) for text in said
