@@ -23,8 +23,6 @@ from agent.devices.facts.packages import (
     read_launchable,
     read_packages,
 )
-from agent.devices.facts.volume import COMMAND as VOLUME_COMMAND
-from agent.devices.facts.volume import media_volume
 from agent.devices.frames.display_size import DisplaySize
 from agent.devices.frames.fast_capture import QuickCaptures
 from agent.devices.frames.screencap import Screencap
@@ -49,6 +47,7 @@ from agent.devices.shell.app_start import PACKAGE, AppStarter
 from agent.devices.shell.call_log import Call, call_log
 from agent.devices.shell.capabilities import Capabilities, capabilities_command, read_capabilities
 from agent.devices.shell.phone_shell import PhoneShell
+from agent.devices.shell.phone_sound import PhoneSound
 from agent.devices.shell.reclaim import reclaim_on_phone
 from agent.devices.shell.rotation import rotation_commands
 from agent.devices.shell.versions import COMMAND as VERSIONS_COMMAND
@@ -100,6 +99,7 @@ class AdbDevice:
         self._may_act = may_act
         self._client = client
         self._shell = PhoneShell(client, serial, keeps_shells=keeps_shells, resources=resources)
+        self.sound = PhoneSound(self._shell)
         self._windows = WindowLooks(self._shell)
         self._starter = AppStarter(self._shell)
         self._display = DisplaySize(self._shell)
@@ -437,10 +437,6 @@ class AdbDevice:
                 result = await self._shell.run(line, timeout_s)
             if result.exit_code != 0:
                 raise self._shell.failure("settings put", result)
-
-    async def volume(self, *, timeout_s: float = 5.0) -> tuple[int, int] | None:
-        """Read the media volume; see `TellsVolume.volume`."""
-        return media_volume((await self._shell.run(VOLUME_COMMAND, timeout_s)).text)
 
     @asynccontextmanager
     async def _acting(self) -> AsyncIterator[None]:

@@ -272,15 +272,22 @@ class TellsToasts(Protocol):
         """
 
 
-@runtime_checkable
-class TellsVolume(Protocol):
-    """A device that reports its media volume."""
+class Sound(Protocol):
+    """The sound of a device."""
 
-    async def volume(self, *, timeout_s: float = 5.0) -> tuple[int, int] | None:
+    async def media_volume(self, *, timeout_s: float = 5.0) -> tuple[int, int] | None:
         """Return the level and the highest one; None where the phone does not report them.
 
         Raises DeviceError.
         """
+
+
+@runtime_checkable
+class HasSound(Protocol):
+    """A device that reports its volumes."""
+
+    @property
+    def sound(self) -> Sound: ...
 
 
 class Fleet(Protocol):

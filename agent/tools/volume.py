@@ -2,7 +2,7 @@
 
 import re
 
-from agent.devices.protocols import Button, Device, TellsVolume
+from agent.devices.protocols import Button, Device, HasSound
 from agent.errors import DeviceError
 
 MEDIA_VOLUME = "media volume"
@@ -13,10 +13,10 @@ async def volume_note(button: Button, device: Device) -> str:
     """Return the level after a volume key as a sentence; empty after any other key, or where the
     phone does not report it.
     """
-    if button not in (Button.VOLUME_UP, Button.VOLUME_DOWN) or not isinstance(device, TellsVolume):
+    if button not in (Button.VOLUME_UP, Button.VOLUME_DOWN) or not isinstance(device, HasSound):
         return ""
     try:
-        level = await device.volume()
+        level = await device.sound.media_volume()
     except DeviceError:
         # The key was pressed; the observation that follows says whether the phone is there.
         return ""
