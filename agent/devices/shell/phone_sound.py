@@ -1,4 +1,4 @@
-"""Read the media volume from what `media volume --stream 3 --get` prints (AOSP, VolumeCtrl.java)."""
+"""Read the media volume from what `media volume --stream 3 --get` prints (VolumeCtrl.java)."""
 
 import re
 
