@@ -103,6 +103,7 @@ SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})
 WIDGETS_MAY_SEE = (
     "agent.records",
     "agent.schedules",
+    "agent.state.effect_text",
     "agent.state.memoize",
     "agent.state.reducer",
     "agent.state.terms",
@@ -116,6 +117,7 @@ ROOM_MAY_SEE: dict[str, tuple[str, ...]] = {
     "agent/language/": ("agent.language",),
     "agent/records/": ("agent.records",),
     "agent/protocol/": ("agent.protocol", "agent.records", "agent.errors"),
+    "agent/state/effect_text.py": ("agent.records", "agent.text"),
     "agent/state/event_text.py": (
         "agent.records",
         "agent.protocol",
