@@ -117,8 +117,8 @@ def settled_fields(
     after: Sequence[Element],
     seen_earlier: Sequence[Element],
     left: Left,
-) -> list[ScreenChange]:
-    """Return what became of texts whose fields are no longer on the screen.
+) -> list[tuple[SeenEffect, ScreenChange]]:
+    """Return what became of texts whose fields are no longer on the screen, each with its typing.
 
     Args:
         open_texts: the effects of typing that nothing has settled yet, of this app and phone.
@@ -129,20 +129,25 @@ def settled_fields(
         return []
     waiting = [one for one in open_texts if not is_in_field(one, after)]
     saved = [(one, _stands(one.after, before, after, seen_earlier)) for one in waiting]
-    found = [_fate(one, FieldFate.SAVED, shown) for one, shown in saved if shown is not None]
-    forms = {one.page for one, shown in saved if shown is not None}
+    forms = {_form_of(one) for one, shown in saved if shown is not None}
+    found = []
     for one, shown in saved:
-        if shown is not None or one.undone_by:
+        # What stood in the same form went with it.
+        if shown is not None or (_form_of(one) in forms and not one.undone_by):
+            found.append((one, _fate(one, FieldFate.SAVED, shown)))
+        elif one.undone_by or one.saved is not FieldFate.TYPED:
             continue
-        if one.page in forms:
-            # What stood in the same form went with it.
-            found.append(_fate(one, FieldFate.SAVED, None))
-        elif one.saved is FieldFate.TYPED and left.came_back and one.page == left.page.name:
+        elif left.came_back and one.page == left.page.name:
             if left.by_way_back:
-                found.append(_fate(one, FieldFate.ABANDONED, None))
+                found.append((one, _fate(one, FieldFate.ABANDONED, None)))
             elif left.by_own_control:
-                found.append(_fate(one, FieldFate.SUBMITTED, None))
+                found.append((one, _fate(one, FieldFate.SUBMITTED, None)))
     return found
+
+
+def _form_of(text: SeenEffect) -> tuple[str, str]:
+    """Return the form of a text: its page, and the act that put it away."""
+    return text.page, text.call_id if text.saved is FieldFate.SUBMITTED else ""
 
 
 def is_in_field(text: SeenEffect, screen: Sequence[Element]) -> bool:

@@ -339,7 +339,14 @@ class EffectFinder:
         )
         shown = () if earlier is None else earlier.elements
         found = settled_fields(open_texts, last.elements, now.elements, shown, left)
-        return [(one, act) for one in found]
+        return [
+            # A text that was submitted and shows late was saved by the act that submitted it.
+            (
+                one,
+                act if text.saved is FieldFate.TYPED else PastAct(text.step, text.call_id, text.by),
+            )
+            for text, one in found
+        ]
 
 
 def _key_of(found: ScreenChange) -> str:

@@ -58,7 +58,7 @@ def changed_items(
         added = [
             row
             for row in came
-            if _is_added(row, stayed, area, memory, alone=alone and len(now) == 1)
+            if _is_added(row, stayed, gone, area, memory, alone=alone and len(now) == 1)
         ]
         removed = [
             row
@@ -94,6 +94,7 @@ def _is_list(row: Element) -> bool:
 def _is_added(
     row: Element,
     stayed: Sequence[tuple[Element, Element]],
+    gone: Sequence[Element],
     area: tuple[float, float],
     memory: ListMemory,
     *,
@@ -121,6 +122,9 @@ def _is_added(
     height = row.bounds.bottom - row.bounds.top
     if below is not None:
         return True
+    if any(abs(one.bounds.top - top) < height * _PART for one in gone):
+        # It came up from below the edge into the place of the one that went.
+        return False
     return area[0] - _NEAR <= top and top + height * _PART <= area[1]
 
 
