@@ -55,6 +55,8 @@ def changed_items(
         gone = _not_moved([row for row in was if id(row) not in known], now)
         came = _not_moved([row for row in now if id(row) not in known], was)
         area = _area(was, before) or _area(now, after) or (0.0, 1.0)
+        # At its end a list fills a freed place with what is above, which was seen before.
+        refilled = all(row.label in memory.known for row in came)
         added = [
             row
             for row in came
@@ -63,7 +65,9 @@ def changed_items(
         removed = [
             row
             for row in gone
-            if _is_removed(row, stayed, area, memory, emptied=not now, alone=empty)
+            if _is_removed(
+                row, stayed, area, memory, emptied=not now, alone=empty, refilled=refilled
+            )
         ]
         told = [row for row in added if _has_typed(row, memory)]
         if len(added) > _MOST_ADDED:
@@ -136,6 +140,7 @@ def _is_removed(
     *,
     emptied: bool,
     alone: bool,
+    refilled: bool,
 ) -> bool:
     own = any(_is_of(row, one) for one in memory.pressed)
     if memory.toggled and not any(row.key == one.key for one in memory.pressed):
@@ -150,6 +155,8 @@ def _is_removed(
         return True
     if memory.scrolled or (below is None and memory.resized):
         return False
+    if own and refilled:
+        return True
     if above is None:
         assert below is not None, "some rows stayed"
         # The first one went if the next one has come up into its place.
