@@ -7,7 +7,7 @@ Sources: CLDR's parts of the day and the words of its patterns behind hours and 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -102,8 +102,7 @@ def _time_at(
     else:
         return None, 1
     is_bare = clock is None and end == at + 1
-    known = {"en", language} if is_bare else None
-    hours, first, last = _period_of(text, found, folded, at, end, known)
+    hours, first, last = _period_of(text, found, folded, at, end, language, is_bare=is_bare)
     if (is_bare and not hours) or minute > 59 or hour > 24:
         return None, 1
     if hour == 24 and minute:
@@ -141,38 +140,48 @@ def _period_of(
     folded: Folded,
     at: int,
     end: int,
-    known: Collection[str] | None,
+    language: str,
+    *,
+    is_bare: bool,
 ) -> tuple[tuple[frozenset[int], ...], int, int]:
     """Return the hours of the part of the day beside a time, and the pieces that both take.
 
     Args:
-        known: the languages whose short words count; None: all.
+        is_bare: the time is nothing but a number, so the part must be one without doubt.
     """
     after = day_periods().at(folded, end) if _is_close(text, found, end) else None
     if after is not None:
         # Formatters keep an hour and its part together; people type a blank.
-        certain = known is None or _gap(text, found, end) in _KEPT_TOGETHER
-        names = after.names if certain else _sure(after.names, known or ())
-        if names:
-            return tuple(period_hours(one.value) for one in names), at, end + after.span
+        certain = not is_bare or _gap(text, found, end) in _KEPT_TOGETHER
+        hours = _hours_of(after.names, language, certain=certain)
+        if hours:
+            return hours, at, end + after.span
     if not _is_close(text, found, at):
         return (), at, end
-    certain = known is None or _gap(text, found, at) in _KEPT_TOGETHER
+    certain = not is_bare or _gap(text, found, at) in _KEPT_TOGETHER
     for first in range(max(at - _MOST_PERIOD_PIECES, 0), at):
         before = day_periods().at(folded, first)
         if before is not None and first + before.span == at:
-            names = before.names if certain else _sure(before.names, known or ())
-            if names:
-                return tuple(period_hours(one.value) for one in names), first, end
+            hours = _hours_of(before.names, language, certain=certain)
+            if hours:
+                return hours, first, end
     return (), at, end
 
 
-def _sure(names: Sequence[Name], known: Collection[str]) -> tuple[Name, ...]:
-    """Leave out short Latin names of other languages: "1 de" is a morning in Hungary only."""
+def _hours_of(names: Sequence[Name], language: str, *, certain: bool) -> tuple[frozenset[int], ...]:
+    """Return the hours that a part of the day may be, in the language where it has the name.
+
+    Args:
+        certain: it is a part of the day. Else short Latin names of other languages are left out:
+            "1 de" is a morning in Hungary only.
+    """
+    own = [one for one in names if language in one.languages]
     return tuple(
-        one
-        for one in names
-        if not one.languages.isdisjoint(known)
+        period_hours(one.value)
+        for one in own or names
+        if own
+        or certain
+        or "en" in one.languages
         or any(len(text) > _SHORT or not text.isascii() for text in one.written)
     )
 

@@ -9,16 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.language.amounts import amounts_in, may_equal
-from agent.language.cldr import languages
+from tests.language.locales import LOCALES
 
 CURRENCIES = ("EUR", "USD", "GBP", "JPY", "INR", "BRL", "PLN", "SEK", "CHF", "CNY", "KRW", "TRY")
 
 
-@given(
-    locale=st.sampled_from(languages()),
-    currency=st.sampled_from(CURRENCIES),
-    value=st.decimals(1, 10**7, places=2),
-)
+@given(locale=LOCALES, currency=st.sampled_from(CURRENCIES), value=st.decimals(1, 10**7, places=2))
 def test_an_amount_in_any_locales_form_is_its_value(
     locale: str, currency: str, value: Decimal
 ) -> None:

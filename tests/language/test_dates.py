@@ -8,15 +8,15 @@ from babel.dates import format_date, format_skeleton, get_relative_name
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.language.cldr import date_order, languages
+from agent.language.cldr import date_order
 from agent.language.dates import Day, dates_in, may_equal
+from tests.language.locales import LOCALES
 
 TODAY = date(2026, 11, 28)
-LANGUAGES = st.sampled_from(languages())
 DATES = st.dates(date(1971, 1, 1), date(2069, 12, 31))
 
 
-@given(language=LANGUAGES, when=DATES, width=st.sampled_from(["full", "long", "medium", "short"]))
+@given(language=LOCALES, when=DATES, width=st.sampled_from(["full", "long", "medium", "short"]))
 def test_a_date_in_any_languages_form_is_its_date(language: str, when: date, width: str) -> None:
     written = format_date(when, width, locale=Locale.parse(language))
     found = dates_in(f"{written}", None, language)
@@ -27,21 +27,23 @@ def test_a_date_in_any_languages_form_is_its_date(language: str, when: date, wid
     assert not found[0].is_contradictory(TODAY)
 
 
-@given(language=LANGUAGES, when=DATES, days=st.integers(1, 6))
+@given(language=LOCALES, when=DATES, days=st.integers(1, 6))
 def test_a_date_with_another_weekday_is_contradictory(language: str, when: date, days: int) -> None:
     locale = Locale.parse(language)
     written = format_date(when, "full", locale=locale)
     uses = (locale.days[use]["wide"] for use in ("format", "stand-alone"))
-    names = next(one for one in uses if one[when.weekday()] in written)
+    names = next((one for one in uses if one[when.weekday()] in written), None)
+    if names is None:
+        return  # A locale without a name of its own for the day.
     right, wrong = names[when.weekday()], names[(when.weekday() + days) % 7]
     found = dates_in(written.replace(right, wrong), None, language)
     assert any(one.is_contradictory(TODAY) for one in found), (written, wrong, found)
 
 
-@given(language=LANGUAGES, when=DATES, skeleton=st.sampled_from(["MMMd", "MMMEd"]))
+@given(language=LOCALES, when=DATES, skeleton=st.sampled_from(["MMMd", "MMMEd"]))
 def test_a_date_without_a_year_says_day_and_month(language: str, when: date, skeleton: str) -> None:
     locale = Locale.parse(language)
-    if language == "lt" or skeleton not in locale.datetime_skeletons:
+    if language.startswith("lt") or skeleton not in locale.datetime_skeletons:
         return  # Lithuanian writes 12-03, which may be anything.
     written = format_skeleton(skeleton, when, locale=locale)
     [found] = dates_in(written, None, language)
@@ -49,7 +51,7 @@ def test_a_date_without_a_year_says_day_and_month(language: str, when: date, ske
     assert all(one.year is None for one in found.readings)
 
 
-@given(language=LANGUAGES, other=LANGUAGES, when=DATES)
+@given(language=LOCALES, other=LOCALES, when=DATES)
 def test_two_forms_of_a_date_may_be_equal(language: str, other: str, when: date) -> None:
     one, two = (
         dates_in(format_date(when, width, locale=Locale.parse(tag)), None, tag)[0]
@@ -58,7 +60,7 @@ def test_two_forms_of_a_date_may_be_equal(language: str, other: str, when: date)
     assert may_equal(one, two)
 
 
-@given(language=LANGUAGES, days=st.integers(-1, 1))
+@given(language=LOCALES, days=st.integers(-1, 1))
 def test_words_for_near_days_count_from_today(language: str, days: int) -> None:
     word = get_relative_name("day", days, locale=Locale.parse(language))
     assert word

@@ -8,18 +8,15 @@ from babel.numbers import format_compact_decimal, format_decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.language.cldr import languages
 from agent.language.numbers import may_equal, numbers_in, parse_number
+from tests.language.locales import LOCALES
 
-# Without the Swiss ones, whose numbers of ten digits babel groups once: 1234567'890.
-LOCALES = st.sampled_from(
-    [*languages(), "en_IN", "de_AT", "es_MX", "pt_PT", "ar_EG", "zh_Hant", "my"]
-)
+# Below ten digits, which babel groups once in Switzerland: 1234567'890.
 VALUES = st.one_of(
-    st.decimals(0, 10**9, places=0),
-    st.decimals(0, 10**9, places=2),
+    st.decimals(0, 10**9 - 1, places=0),
+    st.decimals(0, 10**9 - 1, places=2),
     st.decimals(0, 1000, places=1),
-    st.integers(0, 10**12).map(Decimal),
+    st.integers(10**6, 10**9 - 1).map(Decimal),
 )
 
 
@@ -53,7 +50,7 @@ def test_two_forms_of_a_value_may_be_equal(locale: str, other: str, value: Decim
     assert may_equal(one, two)
 
 
-@given(locale=LOCALES, value=st.integers(1000, 10**11), width=st.sampled_from(["short", "long"]))
+@given(locale=LOCALES, value=st.integers(1000, 10**9 - 1), width=st.sampled_from(["short", "long"]))
 def test_a_short_number_says_what_rounds_to_it(locale: str, value: int, width: str) -> None:
     tag = Locale.parse(locale)
     written = format_compact_decimal(value, format_type=width, locale=tag, fraction_digits=1)
