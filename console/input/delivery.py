@@ -75,7 +75,9 @@ def _why_not_asked(question_id: str, view: SessionView | None, state: State) -> 
     who = one_line(formatting.answerer(asked.answered_by), 40)
     given = one_line(formatting.answer_word(asked.question, asked.answer), 60)
     said = f"with {formatting.quoted(given, 60)} " if given and not asked.question.secret else ""
-    return f"Answered {said}by {who}{when}."
+    # A console of the same operator has the same name: which of them it was, is not known.
+    where = "from a console" if who == "you" else f"by {who}"
+    return f"Answered {said}{where}{when}."
 
 
 def _why_not_told(mode: Mode, view: SessionView | None) -> str:

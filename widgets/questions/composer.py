@@ -137,6 +137,8 @@ class Composer(FaultIsolated, Vertical):
         self._about: Parts = ()
         self.undeliverable = ""
         """Why the text can no longer go where it was begun for; empty while it can."""
+        self.names_phones = False
+        """Whether the text itself says on which phones it is pursued; then none is chosen."""
         self._unsent: list[str] = []
         """Texts that were closed undelivered, the newest first."""
         self.earlier: Callable[[], Sequence[str]] = tuple
@@ -169,7 +171,7 @@ class Composer(FaultIsolated, Vertical):
     @property
     def sends(self) -> str:
         """What enter does, in a word."""
-        return _SENDS.get(self.purpose.mode, "send")
+        return "close" if self.undeliverable else _SENDS.get(self.purpose.mode, "send")
 
     @property
     def about(self) -> Parts:
@@ -258,7 +260,7 @@ class Composer(FaultIsolated, Vertical):
             return
         if fitting and text == self.text:
             parts += [("  ", ""), (fitting, "$warn")]
-        elif mode in _BEGINS and self._choices:
+        elif mode in _BEGINS and self._choices and not self.names_phones:
             parts += [("  phone: ", "$muted"), (dict(self._choices)[self._chosen], "$foreground")]
             parts += [("  shift+↑↓ changes it", "$faint")]
         parts += self._about

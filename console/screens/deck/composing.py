@@ -252,13 +252,13 @@ class ComposerController(Controller):
         composer = self._deck.composer
         if composer.purpose.mode is Mode.NEW and not composer.undeliverable:
             about = self._placing(composer.text, composer.choice)
-            if about != composer.about:
-                composer.aim(composer.purpose, about)
+            composer.aim(composer.purpose, about)
 
     def _placing(self, text: str, choice: str) -> Parts:
         """Return on which phones a goal will be pursued, and which of them it waits for."""
         state = self._deck.console_app.bridge.state
         named = Placed(text, state.devices).serials if "@" in text or "#" in text else ()
+        self._deck.composer.names_phones = bool(named)
         chosen = phones_of(choice) if choice.startswith(EACH_PHONE) else (choice,)
         serials = [one for one in named or chosen if one in state.devices]
         about: list[tuple[str, str]] = []

@@ -63,6 +63,21 @@ async def test_a_reason_begun_before_another_approved_reaches_nobody(
         assert seat.deck.composer.text == WORDS, "an arrow brings them back"
 
 
+async def test_an_answer_from_another_console_of_the_same_operator_is_not_called_ones_own(
+    console: Open,
+) -> None:
+    async with console() as seat:
+        await asked(seat)
+        await seat.press("r", "n", "o")
+        told = protocol.QuestionAnswered(
+            question_id="q8", answer="Approve", answered_by="console (process 9)"
+        )
+        seat.core.tell(told, "s1")
+        await folded(seat)
+        await seat.see("from a console at")
+        await seat.see("enter close")
+
+
 async def test_esc_closes_what_cannot_be_sent_and_only_that(console: Open) -> None:
     async with console() as seat:
         await asked(seat)
