@@ -177,19 +177,34 @@ class HeaderFooter(Controller):
         if self._screen.has_class("-short") or not self._tells_connection:
             # Without a header, or room in it, the connection is told here.
             told = tuple((f" {text}", style) for text, style in self._connection)
+        waits = self._waits_for_you()
+        told += waits
         room = width - sum(len(text) for text, _ in (*told, *fixed)) - 1
         keys = ((f" {armed} ", "bold $ask"),) if armed else _keys(self._screen.footer_keys(), room)
         if _cells(told, keys, fixed) > width:
             # The sentence that has to be answered is there for a few seconds only.
-            told = ()
+            told = waits = ()
         left = (*told, *keys)
         parts = spread(left, fixed, width)
         # After a key stands its word; both are pressed for it.
         pressable = {} if armed else _keys_by_part(keys, 1, len(told))
         pressable |= _keys_by_part(fixed, 0, -len(fixed))
+        if waits:
+            pressable[len(told) - 1] = NEXT_QUESTION
         self._screen.query_one("#footer", ActionLine).show_pressable(
             parts, _fitting(pressable, parts, len(fixed))
         )
+
+    def _waits_for_you(self) -> Parts:
+        """Return how much waits for the operator, where neither header nor tabs say it."""
+        app = self._screen.console_app
+        if not self._screen.has_class("-short") or self._screen.WHERE is actions.Where.DECK:
+            return ()
+        waiting = sum(one.needs_person for one in attention(app.bridge.state, app.seen))
+        if not waiting or app.bridge.has_ended:
+            return ()
+        key = f" {self._key_now(NEXT_QUESTION)}".rstrip()
+        return ((f" ? {waiting} waiting{key} ", "bold $ask"),)
 
     def on_text_selected(self, _event: TextSelected) -> None:
         """Copy what was selected with the mouse."""
