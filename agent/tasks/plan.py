@@ -24,9 +24,10 @@ from agent.loop.turn.control_tools import Controls
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.loop.turn.unfinished_call import OVERTAKEN
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolChoice
-from agent.protocol import AgentMessage, ToolCallRequested, WarningEvent
-from agent.records import ActionOutcome
+from agent.protocol import AgentMessage, RequirementsUpdate, ToolCallRequested, WarningEvent
+from agent.records import ActionOutcome, Requirement
 from agent.tasks.delegation import Delegation, PhoneView
+from agent.tasks.phone_parts import named_phones, phone_parts, plan_gap
 from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
 from agent.tasks.targets import BadTargets, checked_targets, on_main_displays
 from agent.text import counted
@@ -47,6 +48,7 @@ MAX_STEPS = 10
 MAX_THINKING_MS = 90_000
 _BEFORE_OTHERS = frozenset({"list_devices", "list_apps", "update_plan"})
 """What a call after it in the same answer may build on; every other one decides something."""
+_OR_WHY = "If the plan is right all the same, call it again and say why as `reason`"
 _UNUSABLE = "The planner made no usable plan; the session works itself."
 
 
@@ -109,6 +111,8 @@ class _Planning:
         self.controls = Controls(context, self.recorder, None, sleep, seconds)
         self.phones: tuple[PhoneView, ...] = ()
         self.refusals = 0
+        self.gap_told = False
+        """The planner was told once what its plan leaves out."""
         self.steps = 0
         self.thinking_ms = 0
         self.unread = 0
@@ -223,6 +227,10 @@ class _Planning:
         match arguments:
             case ProposeTargets():
                 return await self._propose(arguments, request)
+            case WorkAlone() if len(several := self._named()) > 1 and not self.gap_told:
+                self.gap_told = True
+                names = ", ".join(several)
+                await self._fail(request, f"the goal names {names}, and one works alone. {_OR_WHY}")
             case WorkAlone(reason=reason):
                 await self._finish(request, ActionOutcome.DONE, "Beginning.")
                 return await self._without_delegating(tidy(reason))
@@ -267,6 +275,12 @@ class _Planning:
             if self.refusals < MAX_ATTEMPTS:
                 return None
             return TurnEnd(completed=False, message=f"The plan cannot be carried out: {error}.")
+        gap = plan_gap(self._goal, targets, [phone.info for phone in self.phones])
+        if gap and not self.gap_told:
+            self.gap_told = True
+            await self._fail(request, f"{gap}. {_OR_WHY}")
+            return None
+        await self._require()
         notes = on_main_displays(targets, self.phones)
         # The result first: with the children stored, the session is no planner any more.
         told = "\n".join(
@@ -280,6 +294,26 @@ class _Planning:
             message=f"Delegated to {counted(len(targets), 'session')}.",
             following=Following.CHILDREN,
         )
+
+    async def _require(self) -> None:
+        """Store what the goal says of each phone, which its children have to show together."""
+        infos = [phone.info for phone in self.phones]
+        kept = tuple(one for one in self.context.session.requirements if one.is_operators)
+        last = max((one.number for one in kept), default=0)
+        named = {phone.serial: f"{phone.name} {phone.serial} {phone.model}" for phone in infos}
+        mentioned = " ".join(named[serial] for serial in named_phones(self._goal, infos))
+        made = [
+            Requirement(number=number, text=part.text, phone=part.serial, object=mentioned)
+            for number, part in enumerate(phone_parts(self._goal, infos), start=last + 1)
+        ]
+        await self.recorder.emit(RequirementsUpdate(requirements=(*kept, *made)))
+
+    @property
+    def _goal(self) -> str:
+        return self.memory.newest_order
+
+    def _named(self) -> tuple[str, ...]:
+        return named_phones(self._goal, [phone.info for phone in self.phones])
 
     async def _without_delegating(self, why: str) -> TurnEnd:
         if why == _UNUSABLE:

@@ -9,21 +9,13 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from agent.protocol import Event, ResultPublished
-from agent.records import FieldSource, GoalVerdict, Session, SessionState, Verification, VerifiedBy
+from agent.records import FieldSource, Session, SessionState
 from agent.text import one_line
 
 _WORKING = frozenset({SessionState.RUNNING, SessionState.WAITING_FOR_USER})
 _NOT_YET = frozenset({SessionState.CREATED, SessionState.QUEUED})
 _PART_LIMIT_CHARS = 400
 _FACTS_LIMIT_CHARS = 2000
-_STRENGTH = (
-    VerifiedBy.NOBODY,
-    VerifiedBy.RULES,
-    VerifiedBy.VERIFIER,
-    VerifiedBy.EFFECTS,
-    VerifiedBy.CHECKER,
-    VerifiedBy.OPERATOR,
-)
 
 
 def rollup(states: Iterable[SessionState]) -> SessionState:
@@ -70,23 +62,8 @@ def summary(children: Sequence[Session]) -> str:
     """Return in a few lines what the children of a settled parent came to."""
     done = sum(child.state is SessionState.COMPLETED for child in children)
     lines = [f"{done} of {len(children)} parts done."]
-    lines += [f"{_name(child)}: {_outcome(child)}" for child in children]
+    lines += [f"{part_name(child)}: {_outcome(child)}" for child in children]
     return "\n".join(lines)
-
-
-def verified(children: Sequence[Session]) -> Verification:
-    """Return what children's verifications make of their parent's: the weakest word counts."""
-    unverified = [child for child in children if not child.is_verified]
-    denied = [child for child in unverified if child.verdict is GoalVerdict.NOT_MET]
-    if denied:
-        by = denied[0].verified_by
-        reason = f"Not met: {', '.join(map(_name, denied))}."
-        return Verification(verified_by=by, verdict=GoalVerdict.NOT_MET, reason=reason)
-    if unverified or not children:
-        reason = f"Not confirmed: {', '.join(map(_name, unverified))}." if unverified else ""
-        return Verification(reason=reason)
-    weakest = min((child.verified_by for child in children), key=_STRENGTH.index)
-    return Verification(verified_by=weakest, verdict=GoalVerdict.MET)
 
 
 def results(children: Sequence[Session]) -> str:
@@ -118,7 +95,7 @@ def sources_of_parts(
     )
 
 
-def _name(child: Session) -> str:
+def part_name(child: Session) -> str:
     where = child.target_package or child.serial
     title = one_line(child.title or child.goal, 80)
     return f"{title} ({where})" if where else title

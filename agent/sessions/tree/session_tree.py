@@ -14,6 +14,7 @@ from agent.errors import ErrorKind, StoreError
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.session_registry import SessionRegistry
 from agent.sessions.registry.supervisor import Supervisor
+from agent.sessions.rules.parent_verdict import parent_verification, verification_in
 from agent.sessions.rules.presentation import rollup_presented
 from agent.sessions.rules.rollup import (
     counting,
@@ -23,7 +24,6 @@ from agent.sessions.rules.rollup import (
     results,
     sources_of_parts,
     summary,
-    verified,
 )
 from agent.sessions.tree.app_targets import Targets
 from agent.state.event_text import completed_reason
@@ -100,7 +100,8 @@ class Tree:
                 return  # once it is let go (CONTRACTS 1.4)
             parts = [child for child in children if is_part(parent.record, child)]
             sources = await self._sources(parts) if state is records.SessionState.COMPLETED else ()
-            told = _telling(parent, state, parts, counted, rolled.mismatches, sources)
+            found = await self._verified(parent, counted, state)
+            told = _telling(parent, state, parts, counted, rolled.mismatches, sources, found)
             await self._registry.append(*parent.drafts(*told))
 
     async def _sources(
@@ -114,13 +115,25 @@ class Tree:
         ]
         return sources_of_parts(read)
 
+    async def _verified(
+        self, parent: LiveSession, children: Sequence[records.Session], state: records.SessionState
+    ) -> records.Verification:
+        """Judge a completed parent by its requirements and its children's evidence."""
+        if state is not records.SessionState.COMPLETED:
+            return records.Verification()
+        said = {
+            child.session_id: verification_in(await self._registry.events(child.session_id))
+            for child in children
+        }
+        return parent_verification(parent.record, children, said)
+
     async def _keep_verified(self, parent: LiveSession, counted: Sequence[records.Session]) -> None:
         """Follow what was said of a child after its parent was completed."""
         record = parent.record
         said = record.verified_by in {records.VerifiedBy.OPERATOR, records.VerifiedBy.CHECKER}
         if record.state is not records.SessionState.COMPLETED or not counted or said:
             return
-        found = verified(counted)
+        found = await self._verified(parent, counted, record.state)
         if (found.verified_by, found.verdict) != (record.verified_by, record.verdict):
             await self._registry.append(
                 *parent.drafts(protocol.VerificationRecorded(verification=found))
@@ -158,12 +171,12 @@ def _telling(
     counted: tuple[records.Session, ...],
     mismatches: tuple[str, ...],
     sources: tuple[records.FieldSource, ...],
+    found: records.Verification,
 ) -> tuple[protocol.EventMsg, ...]:
     """Return what a parent's move tells: the outcome of its children, then the move."""
     told: tuple[protocol.EventMsg, ...] = ()
     reason = f"rolled up from {len(counted)} sessions"
     if state is records.SessionState.COMPLETED:
-        found = verified(counted)
         members = tuple(parts)
         told = (
             protocol.VerificationRecorded(verification=found),
