@@ -104,7 +104,8 @@ _ADVICE = re.compile(
     r"|Correct the call and write it again"
     r"|If it is still needed, call it again: the operator is asked again"
     r"|Do only what is missing, or open the screen that shows the result"
-    r"; if the goal is met, call finish again)\.$"
+    r"; if the goal is met, call finish again"
+    r"(?:\. If it cannot be met, call finish with success=false and the reason)?)\.$"
 )
 
 

@@ -25,6 +25,8 @@ class RequirementKind(StrEnum):
     """What must not be touched, or limits the others: only, except, nothing else."""
     CONDITION = "condition"
     """What the others depend on or choose by: if, below 40, the newest."""
+    ANY = "any"
+    """Nobody has said what it asks for; a verdict on it may be any of those above."""
     PERSON = "person"
     """Only a person can judge it; the operator is asked."""
 

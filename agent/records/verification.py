@@ -1,5 +1,6 @@
 """Define the verification of a goal, requirement by requirement: by whom, on which evidence."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from agent.records.record import Bounds, Record
@@ -83,3 +84,37 @@ class Verification(Record, frozen=True, kw_only=True):
     def is_met(self) -> bool:
         """Return whether someone other than the model that did the work confirmed it."""
         return self.verdict is GoalVerdict.MET and self.verified_by is not VerifiedBy.NOBODY
+
+
+STRENGTH = (
+    VerifiedBy.NOBODY,
+    VerifiedBy.RULES,
+    VerifiedBy.VERIFIER,
+    VerifiedBy.EFFECTS,
+    VerifiedBy.CHECKER,
+    VerifiedBy.OPERATOR,
+)
+
+
+def together(verdicts: Iterable[RequirementVerdict], reason: str = "") -> Verification:
+    """Return the verification of a goal from those of its requirements: the weakest word counts.
+
+    Args:
+        reason: what else is to be said; empty: what is said of those that are not met.
+    """
+    each = tuple(verdicts)
+    unmet = [one for one in each if one.verdict is not GoalVerdict.MET]
+    unmet += [one for one in each if one not in unmet and one.verified_by is VerifiedBy.NOBODY]
+    why = reason or "; ".join(one.reason for one in unmet if one.reason)
+    denied = [one for one in unmet if one.verdict is GoalVerdict.NOT_MET]
+    if denied:
+        by = denied[0].verified_by
+        return Verification(
+            verified_by=by, verdict=GoalVerdict.NOT_MET, reason=why, requirements=each
+        )
+    if unmet or not each:
+        return Verification(reason=why, requirements=each)
+    weakest = min((one.verified_by for one in each), key=STRENGTH.index)
+    return Verification(
+        verified_by=weakest, verdict=GoalVerdict.MET, reason=reason, requirements=each
+    )

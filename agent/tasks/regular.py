@@ -41,6 +41,7 @@ from agent.loop.turn.finish import Completion
 from agent.loop.turn.following_calls import FollowingCalls
 from agent.loop.turn.foreign_tools import Foreign, read_arguments
 from agent.loop.turn.observation_cache import ObservationCache
+from agent.loop.turn.requirement_list import given_with_goal
 from agent.loop.turn.service_tools import ServiceTools
 from agent.loop.turn.touch_guard import watched
 from agent.loop.turn.turn_recorder import TurnRecorder
@@ -48,15 +49,8 @@ from agent.loop.turn.unfinished_call import OVERTAKEN, UNDONE, Lost, what_became
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop_features import NOTHING, Pattern, Without
 from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
-from agent.protocol import (
-    AgentMessage,
-    SessionConfigured,
-    TaskComplete,
-    ToolCallRequested,
-    TurnAborted,
-    WarningEvent,
-)
-from agent.records import ActionOutcome, Observation, RequirementOrigin
+from agent.protocol import AgentMessage, TaskComplete, ToolCallRequested, TurnAborted, WarningEvent
+from agent.records import ActionOutcome, Observation
 from agent.safety.capabilities import Decision
 from agent.safety.redacting.secrets import SECRET, Secrets
 from agent.tools.actions import ResolvedAction
@@ -563,14 +557,6 @@ def _package_of(context: TaskContext) -> str:
     session = context.session
     card = context.library.named(session.goal)
     return session.target_package or (card.package if card is not None else "")
-
-
-def given_with_goal(context: TaskContext) -> tuple[str, ...]:
-    """Return what the operator required beside the goal when the session was created."""
-    msgs = (event.msg for event in context.history)
-    first = next((msg for msg in msgs if isinstance(msg, SessionConfigured)), None)
-    requirements = context.session.requirements if first is None else first.session.requirements
-    return tuple(one.text for one in requirements if one.origin is RequirementOrigin.OPTION)
 
 
 def _rehearsed(text: str) -> TurnEnd:

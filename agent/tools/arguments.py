@@ -207,6 +207,22 @@ class MoreTools(Arguments, frozen=True, kw_only=True):
     group: Literal["jobs", "watchers", "commitments"]
 
 
+class RequiredPart(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that a goal requires, in the words of the operator."""
+
+    text: Annotated[str, msgspec.Meta(description="The goal's own words.")]
+    kind: Annotated[
+        str,
+        msgspec.Meta(
+            description="change, tell, open, keep (untouched), condition (if, limit, choice), "
+            "person (judges), withdrawn."
+        ),
+    ] = ""
+    object: Annotated[str, msgspec.Meta(description="As the phone names it.")] = ""
+    value: Annotated[str, msgspec.Meta(description="on, off, gone or another.")] = ""
+    to: str = ""
+
+
 class UpdatePlan(Arguments, frozen=True, kw_only=True):
     """Write or update your plan. Costs no step."""
 
@@ -216,7 +232,11 @@ class UpdatePlan(Arguments, frozen=True, kw_only=True):
 
     plan: Annotated[
         tuple[PlanItem, ...], msgspec.Meta(description="The whole plan; one item in progress.")
-    ]
+    ] = ()
+    requirements: Annotated[
+        tuple[RequiredPart, ...],
+        msgspec.Meta(description="All of the goal, cut into what must be so."),
+    ] = ()
     explanation: str = ""
 
 
@@ -320,6 +340,9 @@ _STATUSES = {
     ),
 }
 """What else the statuses of a plan are called."""
+_PART_NAMES = ("text", "requirement", "part", "description", "step")
+"""What the text of a requirement is called."""
+_PART_FIELDS = ("kind", "object", "value", "to")
 _BULLET = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)]|\(?[a-zA-Z][.)])\s+")
 _BETWEEN = re.compile(r"\s*(?:[,;/|]\s*(?:or\s+|and\s+)?|\s+or\s+)\s*", re.IGNORECASE)
 _NUMBERED = re.compile(
@@ -360,7 +383,9 @@ def decode(kind: type[A], arguments: str) -> A:
     _correct_names(raw, known, fields)
     if issubclass(kind, ServiceArguments):
         _check_known(kind, raw, fields)
-    if "plan" in fields:
+    if "requirements" in fields and "requirements" in known:
+        known["requirements"] = _required_parts(known["requirements"])
+    if "plan" in fields and ("plan" in known or not known.get("requirements")):
         known["plan"] = _plan_items(known.get("plan"))
     for name in ("payload", "arguments"):
         if isinstance(known.get(name), dict):
@@ -544,6 +569,28 @@ def element_number(value: object) -> int | None:
 def _button(value: str) -> str:
     name = value.strip().upper().replace(" ", "_").replace("-", "_")
     return name.removeprefix("KEYCODE_").removesuffix("_BUTTON").removesuffix("_KEY")
+
+
+def _required_parts(raw: object) -> list[dict[str, str]]:
+    """Read what a goal requires: a list of objects or of texts, or a text of lines."""
+    if isinstance(raw, str):
+        raw = _parsed(raw)
+    if isinstance(raw, str):
+        raw = [_BULLET.sub("", line).strip() for line in raw.splitlines() if line.strip()]
+    parts: list[dict[str, str]] = []
+    for one in raw[:MAX_PLAN_ITEMS] if isinstance(raw, list) else []:
+        said = one if isinstance(one, dict) else {"text": one}
+        text = next((said[name] for name in _PART_NAMES if isinstance(said.get(name), str)), "")
+        known = {name: str(said[name]) for name in _PART_FIELDS if said.get(name) is not None}
+        if text.strip():
+            to = known.get("to") or str(said.get("recipient") or "")
+            parts.append({**known, "text": text, "to": to})
+    if not parts:
+        raise BadArguments(
+            '`requirements` is no list of parts; write it as [{"text": "turn on Bluetooth", '
+            '"object": "Bluetooth", "value": "on"}]'
+        )
+    return parts
 
 
 def _plan_items(raw: object) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ from agent.config import load_settings
 from agent.exercises.suite import EXERCISES
 from agent.loop.conversation.masking import BLOCK, KEEP_TURNS
 from agent.loop.task_context import TurnEnd
+from agent.loop.verification.claims import BLOCKED
 from agent.loop_features import Pattern
 from agent.models.model import ModelReply
 from agent.protocol import ToolCallFinished
@@ -36,7 +37,7 @@ async def run(
 async def test_a_claim_of_success_with_open_items_is_refused_once_with_their_names() -> None:
     end, results = await run(scripted(PLAN, DONE, CLICK, DONE, DONE))
     assert end.completed
-    refused = 'FAILED: These items of your plan are not completed: "Press it".'
+    refused = f'{BLOCKED}. These items of your plan are not completed: "Press it".'
     assert [text.startswith(refused) for text in results] == [False, True, False, True, False]
 
 

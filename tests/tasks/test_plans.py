@@ -4,6 +4,7 @@ import pytest
 
 from agent.loop.task_context import Steering
 from agent.loop.turn.control_tools import STAYS_DONE
+from agent.loop.verification.claims import BLOCKED
 from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import Event, PlanUpdate, StepCompleted, ToolCallFinished, UserMessage
 from tests.tasks.context import MemoryContext
@@ -47,7 +48,9 @@ async def test_a_word_of_the_operator_opens_what_was_completed_again() -> None:
 async def test_a_claim_that_was_refused_opens_what_was_completed_again() -> None:
     context = await run(scripted(plans("completed", "pending"), DONE, plans("pending"), FAILS))
     assert planned(context) == [["completed", "pending"], ["pending"]]
-    assert results(context)[1].startswith("FAILED: These items of your plan")
+    assert results(context)[1].startswith(
+        "BLOCKED: The work is not accepted as done. These items of your plan"
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ async def test_a_claim_that_was_refused_opens_what_was_completed_again() -> None
 async def test_an_item_to_finish_is_done_by_the_claim_itself(last: str, asked: bool) -> None:
     steps = [{"step": "Read it", "status": "completed"}, {"step": last, "status": "in_progress"}]
     context = await run(scripted(says("update_plan", plan=steps), DONE, DONE))
-    refused = [text.startswith("FAILED: These items") for text in results(context)]
+    refused = [text.startswith(f"{BLOCKED}. These items") for text in results(context)]
     assert any(refused) is asked
 
 

@@ -331,6 +331,11 @@ class Memory:
         return (Message(role=Role.USER, kind=MessageKind.EFFECTS, text=text),)
 
     @property
+    def newest_order(self) -> str:
+        """What the operator asked for last: the goal, or another since."""
+        return self._orders[-1]
+
+    @property
     def words(self) -> tuple[str, ...]:
         """What the operator asked for and said, oldest first, each once."""
         return tuple(dict.fromkeys(map(prompts.operator_text, self._words)))

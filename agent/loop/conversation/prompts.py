@@ -25,7 +25,8 @@ answer: they are done in order while that page or dialog stays in front and each
 should.
 
 How to work
-- If the goal takes more than two actions, write a plan with update_plan first and keep it current.
+- Begin with update_plan and its requirements, in one answer with your first act: by them it is \
+decided whether the goal is met. If it takes more than two actions, keep a plan there too.
 - Element numbers change with every screen: use those of the newest.
 - Read each result and the new screen before you choose what is next. OK: the \
 screen shows the effect. WARNING: it does not. FAILED: nothing was done. BLOCKED: it will not be \

@@ -22,6 +22,7 @@ from agent.loop.screen.screen_text import left_out, listing
 from agent.loop.signals.keypad import is_keypad
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.observation_cache import ObservationCache
+from agent.loop.turn.requirement_list import listed
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.protocol import FactsUpdate, PlanUpdate, RequestUserInput, ToolCallRequested
 from agent.safety.attribution import asks_for_secret, asks_to_act
@@ -74,8 +75,8 @@ class Controls:
 
     async def do(self, arguments: ControlArguments, request: ToolCallRequested) -> Controlled:
         match arguments:
-            case args.UpdatePlan(plan=plan, explanation=explanation):
-                return await self._plan(plan, tidy(explanation))
+            case args.UpdatePlan():
+                return await self._plan(arguments)
             case args.Wait(seconds=seconds):
                 return Controlled(await self._wait(seconds, request.step))
             case args.MoreElements():
@@ -109,19 +110,26 @@ class Controls:
         waited_s = until_s - max(left_s, 0) if spoken else until_s
         return f"Waited {waited_s:g} s{why}."
 
-    async def _plan(self, plan: Sequence[records.PlanItem], explanation: str) -> Controlled:
-        """Store a plan; completed items stay completed until the operator writes (CONTRACTS
-        5.5).
+    async def _plan(self, asked: args.UpdatePlan) -> Controlled:
+        """Store a plan, and what the goal requires; completed items stay completed until the
+        operator writes (CONTRACTS 5.5).
         """
-        wanted = tuple(replace(item, step=tidy(item.step)) for item in plan)
+        added = ""
+        if asked.requirements:
+            parts = [replace(part, text=tidy(part.text)) for part in asked.requirements]
+            _, added = await listed(self.context, self.recorder, parts)
+        self._keep_screen()
+        if not asked.plan:
+            return Controlled(f"Requirements noted. {added}".rstrip())
+        wanted = tuple(replace(item, step=tidy(item.step)) for item in asked.plan)
         done = self.recorder.memory.done
         kept = tuple(
             replace(item, status=records.PlanStatus.COMPLETED) if item.step in done else item
             for item in wanted
         )
-        await self.recorder.emit(PlanUpdate(plan=kept, explanation=explanation))
-        self._keep_screen()
-        return Controlled("Plan updated." if kept == wanted else f"Plan updated. {STAYS_DONE}")
+        await self.recorder.emit(PlanUpdate(plan=kept, explanation=tidy(asked.explanation)))
+        stays = STAYS_DONE if kept != wanted else ""
+        return Controlled(" ".join(filter(None, ("Plan updated.", stays, added))))
 
     def _keep_screen(self) -> None:
         if self.observations is not None:

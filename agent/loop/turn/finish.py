@@ -10,19 +10,22 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from msgspec.structs import replace
 
 from agent import records
+from agent.language.dates import dates_in
 from agent.loop.conversation import prompts
 from agent.loop.conversation.model_call import tidy
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.loop.turn.control_tools import Controlled
+from agent.loop.turn.requirement_list import listed
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.loop.verification.claim_history import CORRECT_IT, ClaimHistory
-from agent.loop.verification.claims import Accepted, Claims, Refused, Rejected
-from agent.loop.verification.sources import ON_NO_SCREEN, missing, sources_of, words_of
+from agent.loop.verification.claims import Accepted, Claim, Claims, Refused
+from agent.loop.verification.sources import ON_NO_SCREEN, missing, sources_of
 from agent.loop.verification.verifier import ModelVerifier, RulesVerifier, Verifier
 from agent.loop_features import Pattern
 from agent.models.model import ToolSchema
@@ -31,6 +34,7 @@ from agent.results.schema import SchemaMismatchError, check_result
 from agent.tools.arguments import Finish
 
 _SHOWN_PATHS = 5
+YES, NO = "Yes", "No"
 _MAX_ANSWER_CHARS = 4000
 _CLAIMS = re.compile(
     r"\W*(?:(?:then|and|call)\W+)*(?:"
@@ -52,11 +56,12 @@ class Completion:
     recorder: TurnRecorder
     past: ClaimHistory
     claims: Claims = field(init=False)
+    _asking: ToolCallRequested | None = None
     _tools: tuple[tuple[ToolSchema, ...], tuple[ToolSchema, ...]] = ((), ())
 
     def __post_init__(self) -> None:
         checks = Pattern.FINISH_CHECK not in self.recorder.memory.without
-        self.claims = Claims(self.past, self._verifier(), checks=checks)
+        self.claims = Claims(self.past, self._verifier(), self._ask_person, checks=checks)
 
     def tools(self, schemas: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
         """Return the tools, with the operator's schema as the schema of finish's result."""
@@ -90,10 +95,17 @@ class Completion:
     ) -> Controlled:
         data = "" if result is None else f"\n{json.dumps(result, ensure_ascii=False)}"
         began = self.recorder.seconds()
+        requirements, _ = await listed(self.context, self.recorder)
+        phone = self.recorder.memory.phone
+        self._asking = request
         decided = await self.claims.decide(
-            prompts.open_items(without_finish(self.recorder.memory.plan)),
-            answer=f"{message}{data}"[:_MAX_ANSWER_CHARS],
-            values=() if result is None else words_of(result),
+            Claim(
+                requirements,
+                answer=f"{message}{data}"[:_MAX_ANSWER_CHARS],
+                open_items=prompts.open_items(without_finish(self.recorder.memory.plan)),
+                phone=phone,
+                today=day_of(phone),
+            )
         )
         self.recorder.spent(model_ms=self.recorder.since(began))
         self.recorder.usage = self.recorder.usage.plus(decided.usage)
@@ -102,10 +114,6 @@ class Completion:
                 if found is not None:
                     await self._record(request, found)
                 return Controlled(reason, records.ActionOutcome.FAILED)
-            case Rejected(message=why, verification=found):
-                await self._record(request, found)
-                end = TurnEnd(completed=False, message=why, verification=found)
-                return Controlled(f"FAILED: {why}", records.ActionOutcome.FAILED, end=end)
             case Accepted(verification=found):
                 sources = () if result is None else sources_of(result, self.past.screens)
                 return await self._end(request, message, found, result, sources)
@@ -123,7 +131,9 @@ class Completion:
             shown = ", ".join(unread[:_SHOWN_PATHS])
             more = f" and {len(unread) - _SHOWN_PATHS} more" if len(unread) > _SHOWN_PATHS else ""
             reason = f"{ON_NO_SCREEN}: {shown}{more}."
-            found = records.Verification(reason=reason, evidence=found.evidence)
+            found = records.Verification(
+                reason=reason, evidence=found.evidence, requirements=found.requirements
+            )
         await self._record(request, found)
         end = TurnEnd(
             completed=True,
@@ -166,13 +176,19 @@ class Completion:
             return RulesVerifier(verifying.rules, lambda: self.recorder.memory.apps)
         if verifying.model is None:
             return None
-        # The turn asks the phone for its date after this.
-        return ModelVerifier(
-            verifying.model,
-            self.context.read_blob,
-            verifying.is_same,
-            lambda: self.recorder.memory.phone,
+        return ModelVerifier(verifying.model, self.context.read_blob)
+
+    async def _ask_person(self, one: records.Requirement) -> bool | None:
+        """Ask the operator whether a requirement is met that only a person can judge."""
+        if self._asking is None or self.context.background:
+            return None
+        answer = await self.context.ask(
+            f"Is this met? {one.text}",
+            call_id=f"{self._asking.call_id}:{one.number}",
+            step=self._asking.step,
+            options=(records.QuestionOption(label=YES), records.QuestionOption(label=NO)),
         )
+        return None if answer is None else answer.strip().casefold() == YES.casefold()
 
 
 def _verified_by_call(past: ClaimHistory) -> records.Verification:
@@ -182,6 +198,15 @@ def _verified_by_call(past: ClaimHistory) -> records.Verification:
     return records.Verification(
         verified_by=records.VerifiedBy.RULES, verdict=records.GoalVerdict.MET, reason=said
     )
+
+
+def day_of(phone: str) -> date | None:
+    """Return the date in what a phone said of its time; None: it said none."""
+    for found in dates_in(phone):
+        for reading in found.readings:
+            if reading.year and reading.month and reading.day:
+                return date(reading.year, reading.month, reading.day)
+    return None
 
 
 def _with_result(tool: ToolSchema, schema: dict[str, Any]) -> ToolSchema:

@@ -8,22 +8,32 @@ from dataclasses import dataclass, field
 
 from agent import protocol
 from agent.loop.conversation.turn_prompt import TurnPrompt
-from agent.loop.screen.verify import APP_ANSWERED
 from agent.loop.verification.quotes import StoredScreen, stored_reply, stored_screen
-from agent.records import ActionOutcome, Element, Observation, Question, QuestionKind
+from agent.records import (
+    ActionOutcome,
+    Ledger,
+    Observation,
+    Question,
+    QuestionKind,
+    SeenEffect,
+    SeenEffectKind,
+)
 from agent.safety.approval import is_yes
 from agent.tools.registry import moves_view
 
 MAX_SCREENS = 400
 """The newest screens that words are looked for on."""
 FINISH_AGAIN = "if the goal is met, call finish again"
-DO_AGAIN = f"Do only what is missing, or open the screen that shows the result; {FINISH_AGAIN}"
+DO_AGAIN = (
+    f"Do only what is missing, or open the screen that shows the result; {FINISH_AGAIN}. If it "
+    "cannot be met, call finish with success=false and the reason"
+)
 """How the refusal of a claim ends; stored ones may begin in other words."""
 CORRECT_IT = "Call finish again with `result` corrected"
 """How the refusal of a result ends that does not fit the schema."""
-_KEYS_THAT_LOOK = (
-    *("HOME", "BACK", "RECENTS", "NOTIFICATIONS", "MENU", "VOLUME_UP", "VOLUME_DOWN", "POWER"),
-)
+_KEYS_THAT_LOOK = ("HOME", "BACK", "RECENTS", "NOTIFICATIONS", "MENU")
+_SUPERSEDED = frozenset({SeenEffectKind.STATE, SeenEffectKind.DEVICE, SeenEffectKind.FIELD})
+"""Kinds of effects of which, for one thing, only the newest says how it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +71,6 @@ class PastAction:
 
 
 @dataclass(slots=True)
-class ApprovedAct:
-    """An act that the operator approved, and what was on the screen then."""
-
-    element: Element
-    there: frozenset[str]  # Keys of the elements of that screen.
-    pressed: bool = False
-
-
-@dataclass(slots=True)
 class ClaimHistory:
     """What was asked, done and seen in one session."""
 
@@ -86,8 +87,10 @@ class ClaimHistory:
     before: tuple[int, Observation] | None = None
     """The newest screen since the goal from before anything may have changed, with its step."""
     last: tuple[int, Observation] | None = None
-    approved: ApprovedAct | None = None
-    """The newest act that was approved and is done."""
+    seen: list[tuple[int, Observation]] = field(default_factory=list)
+    """Every screen since the goal, oldest first, as it can be pointed at."""
+    ledger: Ledger = field(default_factory=Ledger)
+    """What the session was seen to have changed, for earlier goals too."""
     answers: list[tuple[str, str]] = field(default_factory=list)
     """What the operator was asked since the goal and answered; no secrets."""
     operator_acted: bool = False
@@ -96,7 +99,8 @@ class ClaimHistory:
     """How the newest call ended that was no claim."""
     refusals: int = 0
     """Claims of success that were refused since the goal."""
-    effects_at_refusal: int = 0
+    state_at_refusal: str = ""
+    """What was known when a claim was refused last."""
     misfits: int = 0
     """Results since the goal that did not fit the schema."""
     _first_goal: str = field(init=False)
@@ -114,30 +118,55 @@ class ClaimHistory:
         self._first_goal = self.goal
 
     @property
-    def effects(self) -> int:
-        """How many actions since the goal may have changed something."""
-        return sum(done.took_effect for done in self.actions) + self.operator_acted
+    def may_have_changed(self) -> bool:
+        """Whether anything since the goal may have changed something, seen or not."""
+        return any(done.took_effect for done in self.actions) or self.operator_acted
 
     @property
-    def first_effect(self) -> int:
-        """The step of the first action since the goal that may have changed something; 0: none."""
-        return next((done.step for done in self.actions if done.took_effect), 0)
+    def has_effects(self) -> bool:
+        """Whether an effect since the goal stands that is more than an open dialog or a toast."""
+        passing = {SeenEffectKind.DIALOG_OPENED, SeenEffectKind.DIALOG_CLOSED, SeenEffectKind.TOAST}
+        return any(one.kind not in passing for one in self.effects)
+
+    @property
+    def own_effects(self) -> tuple[SeenEffect, ...]:
+        """All effects since the goal, also those that were taken back later."""
+        since = self._since
+        return () if since is None else tuple(one for one in self.ledger if one.step >= since)
+
+    @property
+    def effects(self) -> tuple[SeenEffect, ...]:
+        """The effects since the goal that stand: of one thing's state only the newest."""
+        newest: dict[tuple[str, ...], SeenEffect] = {}
+        for one in self.own_effects:
+            is_valued = one.kind in _SUPERSEDED
+            what = (one.kind, *one.place, one.object) if is_valued else (one.kind, str(one.number))
+            newest[what] = one
+        own = {one.number for one in newest.values()}
+        items = {SeenEffectKind.ITEM_ADDED, SeenEffectKind.ITEM_REMOVED}
+        return tuple(
+            one
+            for one in newest.values()
+            # What came and went again is as it was.
+            if not one.undone_by and not (one.kind in items and one.undoes in own)
+        )
+
+    @property
+    def state(self) -> str:
+        """Name what is known by now; the same name: nothing was done or seen since."""
+        seen = self.last[1].fingerprint if self.last is not None else ""
+        said = len(self.hints), len(self.answers), len(self.ledger), len(self.actions)
+        return f"{said} {seen}"
+
+    def screen_of(self, step: int) -> Observation | None:
+        """Return the stored screen of a step; None: it has none, or an earlier goal's."""
+        return next((seen for at, seen in reversed(self.seen) if at == step), None)
 
     @property
     def screens_since(self) -> list[StoredScreen]:
         """The screens that were seen since the goal."""
         since = self._since
         return [] if since is None else [one for one in self.screens if one.step >= since]
-
-    @property
-    def refused_by_app(self) -> str:
-        """The result of the newest act that the app refused, if nothing took effect since."""
-        for done in reversed(self.actions):
-            if APP_ANSWERED in done.result and done.went_wrong:
-                return done.result
-            if done.took_effect:
-                return ""
-        return ""
 
     def fold(self, msg: protocol.EventMsg) -> None:
         """Take in one stored event."""
@@ -176,6 +205,8 @@ class ClaimHistory:
                 self._calls[call_id] = msg
             case protocol.ToolCallFinished():
                 self._finish(msg)
+            case protocol.EffectsSeen(effects=effects):
+                self.ledger = self.ledger.with_effects(effects)
             case protocol.RequestUserInput(question=question):
                 self._asked[question.question_id] = question
             case protocol.QuestionAnswered(question_id=question_id, answer=answer):
@@ -202,9 +233,11 @@ class ClaimHistory:
         self.waits.clear()
         self._waited = None
         self.answers.clear()
-        self.before = self.approved = self._since = None
+        self.seen.clear()
+        self.before = self._since = None
         self.operator_acted = False
-        self.refusals = self.misfits = self.effects_at_refusal = 0
+        self.refusals = self.misfits = 0
+        self.state_at_refusal = ""
 
     def _see(self, step: int, seen: Observation) -> None:
         if self._waited is not None:
@@ -212,9 +245,13 @@ class ClaimHistory:
             self.waits.append((at, f"{said} {seen.change or 'Nothing changed.'}"))
             self._waited = None
         self._since = step if self._since is None else self._since
-        if not self.effects:
+        if not self.may_have_changed:
             self.before = (step, seen)
         self.last = (step, seen)
+        if self.seen and self.seen[-1][0] == step:
+            del self.seen[-1]
+        self.seen.append(self.last)
+        del self.seen[:-MAX_SCREENS]
         self.screens.append(stored_screen(step, seen))
         del self.screens[:-MAX_SCREENS]
 
@@ -227,12 +264,6 @@ class ClaimHistory:
             return
         if is_yes(answer):
             self._approved[question.call_id] = question.text
-        if question.subject is None or question.subject.element is None:
-            return
-        if is_yes(answer):
-            there = () if self.last is None else self.last[1].elements
-            keys = frozenset(element.key for element in there)
-            self.approved = ApprovedAct(question.subject.element, keys)
 
     def _finish(self, msg: protocol.ToolCallFinished) -> None:
         call = self._calls.pop(msg.call_id, None)
@@ -243,7 +274,7 @@ class ClaimHistory:
         if call.tool == "finish" and msg.outcome is ActionOutcome.FAILED:
             if FINISH_AGAIN in msg.text:
                 self.refusals += 1
-                self.effects_at_refusal = self.effects
+                self.state_at_refusal = self.state
             self.misfits += CORRECT_IT in msg.text
         if call.tool == "wait":
             self._waited = msg.step, msg.text
@@ -263,8 +294,3 @@ class ClaimHistory:
         if done.result.startswith("{"):
             # What a service of the core replies is as good as a screen.
             self.screens.append(stored_reply(done.step, done.result))
-        if self.approved is not None and not done.went_wrong:
-            if not self.approved.pressed:
-                self.approved.pressed = True
-            elif call.element is not None and call.element.label == self.approved.element.label:
-                self.approved = None

@@ -1,26 +1,58 @@
-"""Decide what a claim of success comes to: refused with the reason, believed, or the end.
+"""Decide what a claim of success comes to: refused with the reasons, or the end.
 
-Not the checks (`structure`) and not the verifier. Invariants: a claim is refused once, and once
-more only after something has taken effect since; of which a model cannot tell is refused once at
-most; what nobody confirms is told as unverified; a claim that is shown to be false fails the
-session with the evidence.
+Structure first (`refusals`, `decisions`), then one call of the verifier for what is left.
+Invariants: what structure denies nobody overrules; nothing is asked twice while nothing was done or
+seen in between; a claim ends the session at last, verified or not, and never as failed.
 """
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from datetime import date
+from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from agent.loop.conversation.prompts import UNFINISHED
+from agent.loop.verification.acceptance import objection
 from agent.loop.verification.claim_history import DO_AGAIN, ClaimHistory
-from agent.loop.verification.goals import asks_only_to_look, asks_to_tell
-from agent.loop.verification.structure import objections
-from agent.loop.verification.verifier import Claim, Verified, Verifier
-from agent.records import GoalVerdict, Usage, Verification
-from agent.state.event_text import evidence_words
+from agent.loop.verification.decisions import decided, nothing_else_changed, verdict_of
+from agent.loop.verification.refusals import refusals
+from agent.loop.verification.verifier import Case, Verified, Verifier
+from agent.records import (
+    GoalVerdict,
+    Requirement,
+    RequirementKind,
+    RequirementVerdict,
+    Usage,
+    Verification,
+    VerifiedBy,
+)
+from agent.records.requirements import wanted
+from agent.records.verification import together
+from agent.state.event_text import pointed_words
+from agent.text import one_line
 
-MAX_REFUSALS = 2
+MAX_REFUSALS = 3
 MARK_THEM = "Mark those that are done with update_plan"
-NOT_SHOWN = "The goal is not shown to be met"
-NOT_TOLD = "What the verifier was shown does not tell whether the goal is met"
+NOT_SHOWN = "Nothing that was done or seen shows it"
+BLOCKED = "BLOCKED: The work is not accepted as done"
+
+_CHANGES = frozenset({RequirementKind.CHANGE, RequirementKind.ANY})
+
+AskPerson: TypeAlias = Callable[[Requirement], Awaitable[bool | None]]
+
+
+class Claim(NamedTuple):
+    """What is claimed, and what it is judged by."""
+
+    requirements: tuple[Requirement, ...]
+    answer: str = ""
+    """What the agent tells the operator, with its result as data."""
+    open_items: str = ""
+    """What of the model's own plan is open; empty: nothing."""
+    phone: str = ""
+    """The phone's date, time and language when the work began."""
+    today: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +72,7 @@ class Accepted:
     usage: Usage = field(default_factory=Usage)
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """The claim was shown to be false twice: the session fails."""
-
-    message: str
-    verification: Verification
-    usage: Usage = field(default_factory=Usage)
-
-
-Decided: TypeAlias = Refused | Accepted | Rejected
+Decided: TypeAlias = Refused | Accepted
 
 
 @dataclass(slots=True)
@@ -58,71 +81,159 @@ class Claims:
 
     past: ClaimHistory
     verifier: Verifier | None  # None: nobody verifies.
+    ask_person: AskPerson
     checks: bool = True  # Whether claims are checked at all; switched off only to measure.
+    _known: tuple[str, Verification] = ("", Verification())
+    """What was known when the verifier was asked last, and what it said."""
 
-    async def decide(
-        self, open_items: str, *, answer: str = "", values: tuple[str, ...] = ()
-    ) -> Decided:
-        """Decide on a claim.
-
-        Args:
-            open_items: what of the model's own plan is open; empty: nothing.
-            answer: what the model says of the outcome.
-            values: words of its result, where the goal asks for data.
-        """
+    async def decide(self, claim: Claim) -> Decided:
+        """Decide on a claim."""
         if not self.checks:
             return Accepted(Verification())
-        against = objections(self.past)
-        looks = asks_only_to_look(self.past.goal)
-        if self._has_chance and (against or open_items):
-            plan = (f"{UNFINISHED}: {open_items}", MARK_THEM)
-            return self._refuse((*against, *(plan if open_items else ())))
-        if self.verifier is None:
-            return Accepted(Verification(reason=_as_sentences(against)))
-        tells = (
-            looks or asks_to_tell(self.past.goal) or any(map(asks_only_to_look, self.past.hints))
-        )
-        claim = Claim(answer=answer if tells or values else "", values=values, looks_only=looks)
-        found = await self.verifier.verify(self.past, claim)
-        return self._conclude(found, against)
+        listed = wanted(claim.requirements)
+        against = refusals(listed, self.past, claim.today)
+        found = {
+            one.number: verdict
+            for one in listed
+            if (verdict := decided(one, listed, self.past, claim.answer, claim.today)) is not None
+        }
+        denied = [one for one in found.values() if one.verdict is not GoalVerdict.MET]
+        if self._has_chance and (against or denied or claim.open_items):
+            plan = (f"{UNFINISHED}: {claim.open_items}", MARK_THEM) if claim.open_items else ()
+            return self._refused((*against, *map(_line, denied), *plan))
+        if against or denied:
+            return Accepted(_together(listed, found, "; ".join(against)))
+        return await self._verified(claim, listed, found)
 
-    def _conclude(self, found: Verified, against: tuple[str, ...]) -> Decided:
-        done, usage = found.verification, found.usage
-        if done.is_met or not found.answered:
-            return Accepted(done, usage)
-        denied = done.verdict is GoalVerdict.NOT_MET
-        shown = any(one.step for one in done.evidence)
-        if found.missing and not against and self.past.refusals == 0:
-            # One look more often settles what no screen has shown yet.
-            refused = self._refuse((NOT_TOLD, found.missing))
-            return Refused(refused.reason, done, usage)
-        if not denied and not against:
-            return Accepted(done, usage)
-        if self._has_chance:
-            refused = self._refuse((NOT_SHOWN, *filter(None, (_reason_with_evidence(done),))))
-            return Refused(refused.reason, done, usage)
-        if (denied and shown) or against:
-            why = _as_sentences((*against, *filter(None, (_reason_with_evidence(done),))))
-            message = f"The model says that the goal is met, and it is not shown to be. {why}"
-            return Rejected(message.strip(), done, usage)
-        # A denial that quotes no screen proves nothing either.
-        return Accepted(Verification(reason=done.reason, evidence=done.evidence), usage)
+    async def _verified(
+        self, claim: Claim, listed: Sequence[Requirement], found: dict[int, RequirementVerdict]
+    ) -> Decided:
+        left = [one for one in listed if one.number not in found]
+        asked = tuple(one for one in left if one.kind is not RequirementKind.PERSON)
+        usage, failure = Usage(), ""
+        state = f"{self.past.state} {claim.answer} {[one.text for one in listed]}"
+        if state == self._known[0]:
+            return Accepted(self._known[1])
+        if asked := self._without_kept(asked, listed, found):
+            if self.verifier is None:
+                return Accepted(_together(listed, found, ""))
+            case = Case(self.past, asked, tuple(found.values()), claim.answer, claim.phone)
+            done = await self.verifier.verify(case)
+            usage, failure = done.usage, done.failure
+            self._check(done, asked, claim, found)
+        if not any(one.verdict is not GoalVerdict.MET for one in found.values()):
+            for one in left:
+                if one.kind is RequirementKind.PERSON:
+                    found[one.number] = await self._asked_person(one)
+        said = _together(listed, found, failure)
+        self._known = state, said
+        if said.is_met or failure or not self._has_chance:
+            return Accepted(said, usage)
+        unmet = [one for one in said.requirements if one.verdict is not GoalVerdict.MET]
+        refused = self._refused(tuple(map(_line, unmet)))
+        return Refused(refused.reason, said, usage)
+
+    def _without_kept(
+        self,
+        asked: tuple[Requirement, ...],
+        listed: Sequence[Requirement],
+        found: dict[int, RequirementVerdict],
+    ) -> tuple[Requirement, ...]:
+        """Decide what is to be kept where each effect serves a requirement that is decided."""
+        if any(one.number not in found for one in listed if one.kind in _CHANGES):
+            return asked
+        open_ones = []
+        for one in asked:
+            verdict = None
+            if one.kind is RequirementKind.KEEP:
+                verdict = nothing_else_changed(one, found.values(), self.past)
+            if verdict is None:
+                open_ones.append(one)
+            else:
+                found[one.number] = verdict
+        return tuple(open_ones)
+
+    def _check(
+        self,
+        done: Verified,
+        asked: Sequence[Requirement],
+        claim: Claim,
+        found: dict[int, RequirementVerdict],
+    ) -> None:
+        """Keep the verifier's verdicts, each "met" only if what it points at agrees."""
+        said = {one.number: one for one in done.verdicts}
+        taken = {pointer.effect for one in found.values() for pointer in one.evidence}
+        for one in asked:
+            verdict = said.get(one.number)
+            if verdict is None:
+                continue
+            if verdict.verdict is GoalVerdict.NOT_MET and not verdict.evidence:
+                # A denial that points at nothing proves nothing either.
+                verdict = replace(
+                    verdict, verdict=GoalVerdict.CANNOT_TELL, verified_by=VerifiedBy.NOBODY
+                )
+            elif verdict.verdict is GoalVerdict.MET and verdict.verified_by is VerifiedBy.VERIFIER:
+                why = objection(
+                    one,
+                    verdict.evidence,
+                    self.past,
+                    answer=claim.answer,
+                    today=claim.today,
+                    taken=frozenset(taken),
+                    excused=self._excused(one, (*said.values(), *found.values())),
+                )
+                if why:
+                    verdict = verdict_of(
+                        one, GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY, why, verdict.evidence
+                    )
+            if verdict.verdict is GoalVerdict.MET and one.kind in _CHANGES:
+                taken |= {pointer.effect for pointer in verdict.evidence}
+            found[one.number] = verdict
+
+    def _excused(self, one: Requirement, verdicts: Sequence[RequirementVerdict]) -> frozenset[int]:
+        """Return the effects that were taken back as another requirement asks for."""
+        others = {p.effect for v in verdicts if v.number != one.number for p in v.evidence}
+        back = {effect.number for effect in self.past.effects if effect.number in others}
+        return frozenset(e.number for e in self.past.own_effects if e.undone_by in back)
+
+    async def _asked_person(self, one: Requirement) -> RequirementVerdict:
+        answer = await self.ask_person(one)
+        if answer is None:
+            reason = "Nobody answered in time"
+            return verdict_of(one, GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY, reason)
+        verdict = GoalVerdict.MET if answer else GoalVerdict.NOT_MET
+        return verdict_of(one, verdict, VerifiedBy.OPERATOR, "")
 
     @property
     def _has_chance(self) -> bool:
         past = self.past
         if past.refusals == 0:
             return True
-        return past.refusals < MAX_REFUSALS and past.effects > past.effects_at_refusal
+        return past.refusals < MAX_REFUSALS and past.state != past.state_at_refusal
 
-    def _refuse(self, reasons: tuple[str, ...]) -> Refused:
-        return Refused(f"FAILED: {_as_sentences(reasons)} {DO_AGAIN}.")
-
-
-def _reason_with_evidence(done: Verification) -> str:
-    shown = evidence_words(done)
-    return f"{done.reason} ({shown})" if shown and done.reason else done.reason or shown
+    def _refused(self, reasons: tuple[str, ...]) -> Refused:
+        return Refused(f"{BLOCKED}. {_as_sentences(reasons)} {DO_AGAIN}.")
 
 
-def _as_sentences(reasons: tuple[str, ...]) -> str:
+def _together(
+    listed: Sequence[Requirement], found: dict[int, RequirementVerdict], reason: str
+) -> Verification:
+    """Return all verdicts as one; what nobody judged is told as such."""
+    verdicts = [
+        found.get(one.number)
+        or verdict_of(one, GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY, "Nobody looked at it")
+        for one in listed
+    ]
+    return together(verdicts, reason)
+
+
+def _line(one: RequirementVerdict) -> str:
+    """Return why a requirement is not shown to be met."""
+    shown = pointed_words(one.evidence)
+    why = one.reason.rstrip(".") or NOT_SHOWN
+    evidence = f" ({one_line(shown, 200)})" if shown else ""
+    return f'{one.number}. "{one_line(one.text, 120)}": {why}{evidence}'
+
+
+def _as_sentences(reasons: Sequence[str]) -> str:
     return " ".join(f"{reason.rstrip('.')}." for reason in reasons if reason)

@@ -44,10 +44,6 @@ _CHANGES = frozenset(
         "ask cast connect pair press tap click swipe"
     )
 )
-_REMOVES = frozenset(
-    _words("delete remove erase trash clear uninstall archive cancel discard empty dismiss close")
-)
-_TELLS = frozenset(_words("tell report say name answer list summarize summarise describe"))
 _HIDDEN_CHANGES = frozenset(["turn", "switch", "enable", "disable", "out", "in", "off"])
 """What makes a change of a look: check out, check in, go and turn it off."""
 _FACTS = re.compile(
@@ -90,22 +86,6 @@ def asks_only_for_an_answer(goal: str) -> bool:
     """Return whether a goal only asks to look, and not just to open something."""
     leads = [lead for lead in map(_read, _clauses(goal)) if lead]
     return asks_only_to_look(goal) and any(lead[0] not in _OPENS for lead in leads)
-
-
-def asks_to_tell(goal: str) -> bool:
-    """Return whether a part of what a goal asks for is, or may be, an answer in words.
-
-    It may be where no clause is understood as a change.
-    """
-    leads = [lead for lead in map(_read, _clauses(goal)) if lead]
-    if any(verb in _TELLS or verb in _QUESTIONS for verb, _ in leads) or "?" in goal:
-        return True
-    return not any(verb in _CHANGES | _REMOVES for verb, _ in leads)
-
-
-def asks_to_remove(goal: str) -> bool:
-    """Return whether a part of what a goal asks for is that something goes away."""
-    return any(lead[0] in _REMOVES for lead in map(_lead, _clauses(goal)) if lead)
 
 
 def _clauses(goal: str) -> list[str]:

@@ -5,7 +5,7 @@ Invariant: words are found as whole words in a row, on one screen; nothing is fo
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,7 +42,6 @@ class StoredScreen:
     lines: tuple[str, ...]  # What it shows, an element a line.
     fields: tuple[str, ...]  # What its fields hold.
     where: tuple[str, ...] = ()  # The app and the page in front.
-    kinds: tuple[str, ...] = ()  # What each line is one of: rows of a list are alike.
 
     @property
     def is_reply(self) -> bool:
@@ -61,14 +60,13 @@ class StoredScreen:
 
 def stored_screen(step: int, seen: Observation) -> StoredScreen:
     """Return an observation as words can be found on it."""
-    found = [(line, kind_of(e)) for e in seen.elements for line in _quotable_lines(e)]
+    found = [line for e in seen.elements for line in _quotable_lines(e)]
     digest = seen.tree_digest or (seen.frame.digest if seen.frame is not None else "")
     return StoredScreen(
         step=step,
         digest=digest,
         package=seen.foreground.package,
-        lines=tuple(line for line, _ in found),
-        kinds=tuple(kind for _, kind in found),
+        lines=tuple(found),
         fields=tuple(element.value for element in seen.elements if element.value),
         where=(seen.foreground.package, seen.foreground.activity.rsplit(".", 1)[-1]),
     )
@@ -90,50 +88,6 @@ def find(quote: str, screens: Iterable[StoredScreen]) -> Evidence:
             if wanted and all(screen.shows(part) for part in wanted):
                 return Evidence(quote=said, step=screen.step, digest=screen.digest)
     return Evidence(quote=said)
-
-
-def counted(quotes: Iterable[str], screens: Sequence[StoredScreen]) -> int:
-    """Return how many things quotes name: different rows of one kind, in each app.
-
-    A title beside the rows, or two words of one row, are no further things.
-    """
-    rows: dict[tuple[str, str], set[str]] = {}
-    naming: dict[tuple[str, str], set[str]] = {}
-    known = {
-        (screen.package, kind, line): normalised(line)
-        for screen in screens
-        for line, kind in zip(screen.lines, screen.kinds, strict=False)  # A reply has no kinds.
-    }
-    for quote in quotes:
-        words = normalised(_CUT.split(_without_marks(quote))[0])
-        for (package, kind, _), plain in known.items():
-            if words.strip() and words in plain:
-                rows.setdefault((package, kind), set()).add(plain)
-                naming.setdefault((package, kind), set()).add(words)
-    most: dict[str, int] = {}
-    for (package, kind), found in rows.items():
-        things = min(len(found), len(naming[package, kind]))
-        most[package] = max(most.get(package, 0), things)
-    return sum(most.values())
-
-
-def lines_with(values: Sequence[str], screens: Sequence[StoredScreen], limit: int) -> list[str]:
-    """Return lines of screens that hold one of the values, each once, with their step."""
-    wanted = [words for words in map(normalised, values) if words.strip()]
-    found: dict[str, str] = {}
-    for screen in screens:
-        for line in screen.lines:
-            plain = normalised(line)
-            if line not in found and any(words in plain for words in wanted):
-                found[line] = f"step {screen.step}: {line}"
-            if len(found) >= limit:
-                return list(found.values())
-    return list(found.values())
-
-
-def kind_of(element: Element) -> str:
-    """Return what the rows of one list have in common."""
-    return f"{element.class_name} {element.resource_id}"
 
 
 def _without_marks(quote: str) -> str:

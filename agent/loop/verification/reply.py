@@ -13,13 +13,15 @@ from agent.models.model import ModelReply
 from agent.records import GoalVerdict
 from agent.text import one_line
 
-MAX_QUOTES = 60
+MAX_POINTERS = 60
 """Enough for the things of a list that are counted."""
 _MAX_CHARS = 20_000
-_MAX_CALLS = 8
-_WEAKEST_FIRST = (GoalVerdict.NOT_MET, GoalVerdict.CANNOT_TELL, GoalVerdict.MET)
+_MAX_CALLS = 16
+_STRENGTH = (GoalVerdict.NOT_MET, GoalVerdict.CANNOT_TELL, GoalVerdict.MET)
+_LIST_KEYS = ("verdicts", "requirements", "results", "items")
+_NUMBER_KEYS = ("requirement", "number", "id", "n")
 _VERDICT_KEYS = ("verdict", "answer", "result", "status", "goal_met", "met", "decision")
-_EVIDENCE_KEYS = ("evidence", "quotes", "quote", "proof")
+_EVIDENCE_KEYS = ("evidence", "pointers", "quotes", "quote", "proof")
 _REASON_KEYS = ("reason", "explanation", "why", "rationale")
 _WORDS = {
     GoalVerdict.NOT_MET: {"not met", "unmet", "no", "false", "failed", "not done", "not achieved"},
@@ -30,43 +32,67 @@ _SAID = re.compile(
     r"\b(?P<not>not[ _-]?met|unmet)\b|\b(?P<tell>can(?:no|')t[ _-]tell)\b|\b(?P<met>met)\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"\"([^\"\n]{2,300})\"|“([^”\n]{2,300})”|`([^`\n]{2,300})`")
+_QUOTED = re.compile(
+    r"\"([^\"\n]{2,300})\"|“([^”\n]{2,300})”|`([^`\n]{2,300})`|(\b[ES]\d+(?:\[\d+\])?)"
+)
+_POINTER_KEYS = ("id", "pointer", "quote", "text", "evidence")
 
 
-class ReadReply(NamedTuple):
-    """A verifier's answer as it was read; its quotes have yet to be looked for."""
+class ReadVerdict(NamedTuple):
+    """A verifier's word on one requirement, as it was read; what it points at is to be found."""
 
     verdict: GoalVerdict
-    quotes: tuple[str, ...] = ()
+    pointers: tuple[str, ...] = ()
     reason: str = ""
 
 
-def read_reply(reply: ModelReply) -> ReadReply:
-    texts = (call.arguments[:_MAX_CHARS] for call in reply.tool_calls[:_MAX_CALLS])
-    called = [said for text in texts if (said := _said_in(text)) is not None]
-    text = reply.text[:_MAX_CHARS]
-    return _together(called) if called else _said_in(text) or _from_words(text)
+def read_reply(reply: ModelReply, numbers: Sequence[int]) -> dict[int, ReadVerdict]:
+    """Return the verdict on each of some requirements; one verdict alone is on all of them.
 
-
-def _said_in(text: str) -> ReadReply | None:
-    """Return the first verdict among the JSON objects of a text; None where there is none."""
-    for candidate in _objects(text):
-        verdict = _verdict(candidate)
-        if verdict is not None:
-            return ReadReply(verdict, _quotes(candidate), _reason(candidate))
-    return None
-
-
-def _together(said: Sequence[ReadReply]) -> ReadReply:
-    """Return what several verdicts of one answer, each on a part, say of the whole.
-
-    The weakest counts, with what stands to it: a goal is met once all of it is.
+    Of several calls each may be on one requirement; of two on the same the weaker counts.
     """
-    verdict = next(one for one in _WEAKEST_FIRST if any(one is each.verdict for each in said))
-    counted = [each for each in said if each.verdict is verdict]
-    quotes = dict.fromkeys(quote for each in counted for quote in each.quotes)
-    reasons = dict.fromkeys(each.reason for each in counted if each.reason)
-    return ReadReply(verdict, tuple(quotes)[:MAX_QUOTES], one_line(" ".join(reasons), 500))
+    text = reply.text[:_MAX_CHARS]
+    found: dict[int, ReadVerdict] = {}
+    for candidate in (*_called(reply), *_objects(text)):
+        said = _each(candidate, numbers)
+        verdict = _verdict(candidate)
+        if not said and verdict is not None:
+            named = {_int(candidate[key]) for key in _NUMBER_KEYS if key in candidate}
+            on = [number for number in numbers if number in named] or numbers
+            alone = ReadVerdict(verdict, _pointers(candidate), _reason(candidate))
+            said = dict.fromkeys(on, alone)
+        for number, one in said.items():
+            before = found.get(number)
+            weaker = before is None or _STRENGTH.index(one.verdict) < _STRENGTH.index(
+                before.verdict
+            )
+            found[number] = one if weaker else found[number]
+    return found or dict.fromkeys(numbers, _from_words(text))
+
+
+def _each(said: Mapping[str, Any], numbers: Sequence[int]) -> dict[int, ReadVerdict]:
+    lists = (said[key] for key in _LIST_KEYS if isinstance(said.get(key), list))
+    listed: list[Any] = next(lists, [])
+    entries = [entry for entry in listed if isinstance(entry, dict)]
+    found: dict[int, ReadVerdict] = {}
+    for at, entry in enumerate(entries):
+        number = next((_int(entry[key]) for key in _NUMBER_KEYS if key in entry), None)
+        if number not in numbers and len(entries) == len(numbers):
+            number = numbers[at]
+        verdict = _verdict(entry)
+        if number is not None and verdict is not None:
+            found[number] = ReadVerdict(verdict, _pointers(entry), _reason(entry))
+    return found
+
+
+def _int(value: object) -> int | None:
+    digits = re.search(r"\d+", str(value)[:20])
+    return int(digits[0]) if digits else None
+
+
+def _called(reply: ModelReply) -> Iterable[Mapping[str, Any]]:
+    for call in reply.tool_calls[:_MAX_CALLS]:
+        yield from _objects(call.arguments[:_MAX_CHARS])
 
 
 def _objects(text: str) -> Iterable[Mapping[str, Any]]:
@@ -113,13 +139,13 @@ def _verdict(said: Mapping[str, Any]) -> GoalVerdict | None:
     return None
 
 
-def _quotes(said: Mapping[str, Any]) -> tuple[str, ...]:
+def _pointers(said: Mapping[str, Any]) -> tuple[str, ...]:
     for key in _EVIDENCE_KEYS:
         value = said.get(key)
         if isinstance(value, str):
             value = [value]
         if isinstance(value, list):
-            return _cleaned_quotes(text for one in value for text in _texts(one))
+            return _cleaned(text for one in value for text in _texts(one))
     return ()
 
 
@@ -127,7 +153,7 @@ def _texts(one: object) -> list[str]:
     if isinstance(one, str):
         return [one]
     if isinstance(one, dict):
-        named = [one[key] for key in ("quote", "text", "evidence") if isinstance(one.get(key), str)]
+        named = [one[key] for key in _POINTER_KEYS if isinstance(one.get(key), str)]
         return named or [text for text in one.values() if isinstance(text, str)]
     return []
 
@@ -137,7 +163,7 @@ def _reason(said: Mapping[str, Any]) -> str:
     return one_line(tidy(next((text for text in texts if isinstance(text, str)), "")), 500)
 
 
-def _from_words(text: str) -> ReadReply:
+def _from_words(text: str) -> ReadVerdict:
     found = {
         GoalVerdict.NOT_MET
         if match["not"]
@@ -148,10 +174,10 @@ def _from_words(text: str) -> ReadReply:
     }
     # "met" in the same breath as "not met" says nothing for sure.
     verdict = found.pop() if len(found) == 1 else GoalVerdict.CANNOT_TELL
-    quotes = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
-    return ReadReply(verdict, _cleaned_quotes(quotes), one_line(tidy(text), 300))
+    pointers = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    return ReadVerdict(verdict, _cleaned(pointers), one_line(tidy(text), 300))
 
 
-def _cleaned_quotes(quotes: Iterable[str]) -> tuple[str, ...]:
-    kept = dict.fromkeys(one_line(tidy(quote), 300) for quote in quotes)
-    return tuple(quote for quote in kept if quote)[:MAX_QUOTES]
+def _cleaned(pointers: Iterable[str]) -> tuple[str, ...]:
+    kept = dict.fromkeys(one_line(tidy(text), 300) for text in pointers)
+    return tuple(text for text in kept if text)[:MAX_POINTERS]

@@ -21,11 +21,6 @@ def sources_of(result: object, screens: Sequence[StoredScreen]) -> tuple[FieldSo
     return tuple(_source(path, value, screens) for path, value in _values(result, "$"))
 
 
-def words_of(result: object) -> tuple[str, ...]:
-    """Return the texts and numbers of a result, as words to look for."""
-    return tuple(str(value) for _, value in _values(result, "$") if not isinstance(value, bool))
-
-
 def missing(sources: Sequence[FieldSource]) -> tuple[str, ...]:
     """Return the paths of what is on no stored screen."""
     return tuple(source.path for source in sources if not source.step)

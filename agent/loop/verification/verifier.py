@@ -1,62 +1,60 @@
-"""Ask a verifier whether a goal is met: a model in its own conversation, or rules without one.
+"""Ask a verifier about the requirements that structure left open: a model, or rules without one.
 
-Invariants: words that are quoted count only where a stored screen shows them; a verifier that fails
-or says nothing usable confirms nothing; what it cost is told.
+Invariants: it is asked once; what it points at is looked up, and its "met" counts only where that
+passes `agent.loop.verification.acceptance`; a verifier that fails confirms nothing; what it cost is
+told.
 """
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
-
-from msgspec.structs import replace
 
 from agent.errors import ModelError, StoreError
 from agent.loop.images.image_prep import Pictures
 from agent.loop.images.set_of_marks import MEDIA_TYPE
 from agent.loop.observe import Sleep
 from agent.loop.verification.claim_history import ClaimHistory
-from agent.loop.verification.goal_parts import Shown, names_of, nowhere, parts_of
-from agent.loop.verification.quote_relevance import objection
-from agent.loop.verification.quotes import counted, find, normalised
-from agent.loop.verification.reply import ReadReply, read_reply
-from agent.loop.verification.request import named_back, shown_steps, verdict_request
+from agent.loop.verification.decisions import verdict_of
+from agent.loop.verification.pointers import all_pointed
+from agent.loop.verification.quotes import find
+from agent.loop.verification.reply import read_reply
+from agent.loop.verification.request import verdict_request
 from agent.models.model import Model, ModelReply, ModelRequest
 from agent.models.verifying import Rules, SeenScreen
-from agent.records import AppInfo, GoalVerdict, Usage, Verification, VerifiedBy
+from agent.records import AppInfo, GoalVerdict, Requirement, RequirementVerdict, Usage, VerifiedBy
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import one_line
 
 ATTEMPTS = 2  # Calls of a verifier; the work is not held up longer by one that fails.
 RETRY_S = 2.0
-MAX_EVIDENCE = 12  # So many quotes are kept with a verification.
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+MAX_EVIDENCE = 24  # So many pointers are kept with a requirement.
 
 
-class Claim(NamedTuple):
-    """What is claimed beside success."""
+class Case(NamedTuple):
+    """What a verifier is asked about."""
 
-    answer: str = ""  # Where the goal asks for an answer or for data, or may do.
-    values: tuple[str, ...] = ()  # Words of the answer.
-    looks_only: bool = False  # Whether the goal needs no change.
+    past: ClaimHistory
+    requirements: tuple[Requirement, ...]
+    """Those that are open."""
+    decided: tuple[RequirementVerdict, ...] = ()
+    answer: str = ""
+    phone: str = ""
 
 
 class Verified(NamedTuple):
-    """What a verifier came to."""
+    """What a verifier came to: a verdict on each open requirement, still to be checked."""
 
-    verification: Verification
+    verdicts: tuple[RequirementVerdict, ...]
     usage: Usage = Usage()
-    answered: bool = True
-    """False: it failed, so that its silence says nothing."""
-    missing: str = ""
-    """What it would have to see to tell; empty where it told, or said nothing of it."""
+    failure: str = ""
+    """Why it could not answer."""
 
 
 class Verifier(Protocol):
-    """Whoever looks whether a goal is met."""
+    """Whoever looks whether requirements are met."""
 
-    async def verify(self, past: ClaimHistory, claim: Claim) -> Verified:
+    async def verify(self, case: Case) -> Verified:
         """Look at what was done and seen. Raises nothing but a cancellation."""
 
 
@@ -67,49 +65,40 @@ class ModelVerifier:
     Args:
         model: who is asked.
         read_blob: reads a frame by its digest.
-        is_same: whether it is the model that did the work.
-        phone: returns date, time and language of the phone when the work began; empty: not known.
     """
 
     model: Model
     read_blob: Callable[[str], Awaitable[bytes]]
-    is_same: bool
-    phone: Callable[[], str]
     sleep: Sleep = asyncio.sleep
     _pictures: Pictures = field(default_factory=Pictures)
 
-    async def verify(self, past: ClaimHistory, claim: Claim) -> Verified:
+    async def verify(self, case: Case) -> Verified:
         request = verdict_request(
-            past,
-            phone=self.phone(),
-            answer=claim.answer,
-            values=claim.values,
-            pictures=await self._frames(past) if self.model.sees else None,
+            case.past,
+            case.requirements,
+            decided=case.decided,
+            phone=case.phone,
+            answer=case.answer,
+            picture=await self._picture(case.past) if self.model.sees else None,
         )
-        usage = Usage()
         try:
             reply = await self._ask(request)
-            said, usage = read_reply(reply), reply.usage
-            found = self._judge(said, past, claim)
-            parts = parts_of(past) if found.is_met else ()
-            if missed := nowhere(parts, past):
-                why = f"Nothing shows {names_of(missed)}."
-                unshown = Verification(reason=_overruled_reason(said, why), evidence=found.evidence)
-                return Verified(unshown, usage, missing=why)
-            quoted = Shown(said.quotes)
-            if unquoted := [part for part in parts if not part.is_in(quoted)]:
-                # One verdict for all of a goal: what nobody looked at is named once.
-                reply = await self._ask(named_back(request, names_of(unquoted)))
-                usage = usage.plus(reply.usage)
-                again = read_reply(reply)
-                said = again._replace(quotes=tuple(dict.fromkeys((*again.quotes, *said.quotes))))
-                found = self._judge(said, past, claim)
         except ModelError as error:
-            why = redact_secrets(one_line(error.message, 300))
-            failed = Verification(reason=f"The verifier failed: {why}")
-            return Verified(failed, usage, answered=False)
-        missing = said.reason if said.verdict is GoalVerdict.CANNOT_TELL else ""
-        return Verified(found, usage, missing=missing)
+            why = f"The verifier failed: {redact_secrets(one_line(error.message, 300))}"
+            return Verified(_unsaid(case, why), failure=why)
+        said = read_reply(reply, [one.number for one in case.requirements])
+        verdicts: list[RequirementVerdict] = []
+        for one in case.requirements:
+            read = said.get(one.number)
+            if read is None:
+                verdicts += _unsaid(case._replace(requirements=(one,)), "The verifier said nothing")
+                continue
+            evidence = all_pointed(read.pointers, case.past, MAX_EVIDENCE)
+            by = VerifiedBy.VERIFIER
+            if read.verdict is GoalVerdict.CANNOT_TELL:
+                by = VerifiedBy.NOBODY
+            verdicts.append(verdict_of(one, read.verdict, by, read.reason, evidence))
+        return Verified(tuple(verdicts), reply.usage)
 
     async def _ask(self, request: ModelRequest) -> ModelReply:
         for attempt in range(1, ATTEMPTS + 1):
@@ -121,59 +110,32 @@ class ModelVerifier:
                 await self.sleep(min(error.retry_after_s or RETRY_S, RETRY_S * 5))
         raise AssertionError("the last attempt returns or raises")
 
-    def _judge(self, said: ReadReply, past: ClaimHistory, claim: Claim) -> Verification:
-        evidence = tuple(find(quote, past.screens) for quote in said.quotes)
-        shown = tuple(one for one in evidence if one.step)
-        things = counted([one.quote for one in shown], past.screens)
-        evidence, kept = evidence[:MAX_EVIDENCE], shown[:MAX_EVIDENCE]
-        nobody = Verification(reason=said.reason, evidence=evidence)
-        match said.verdict:
-            case GoalVerdict.CANNOT_TELL:
-                return nobody
-            case GoalVerdict.MET if shown and not claim.looks_only:
-                why = objection(shown, past, is_same=self.is_same)
-                if why:
-                    return replace(nobody, reason=_overruled_reason(said, why))
-            case _:
-                pass
-        if said.verdict is GoalVerdict.MET and (unread := unread_numbers(claim, past, things)):
-            why = f"{', '.join(unread)}: on no stored screen."
-            return Verification(reason=_overruled_reason(said, why), evidence=evidence)
-        if not shown:
-            why = "What it quotes is on no stored screen." if evidence else "It quotes no screen."
-            return Verification(
-                reason=_overruled_reason(said, why),
-                evidence=evidence,
-                verdict=said.verdict if said.verdict is GoalVerdict.NOT_MET else nobody.verdict,
-            )
-        return Verification(
-            verified_by=VerifiedBy.VERIFIER, verdict=said.verdict, reason=said.reason, evidence=kept
-        )
-
-    async def _frames(self, past: ClaimHistory) -> dict[int, tuple[bytes, str]]:
-        """Return the screens' frames as a model is shown them; one that is gone is left out."""
-        frames: dict[int, tuple[bytes, str]] = {}
-        for step, seen in shown_steps(past):
-            if seen.frame is None:
-                continue
-            try:
-                data = await self.read_blob(seen.frame.digest)
-            except StoreError:
-                continue
-            picture = await asyncio.shield(self._pictures.begin(data, seen.elements))
-            if picture.data is not None and not picture.is_black:
-                frames[step] = (picture.data, MEDIA_TYPE)
-        return frames
+    async def _picture(self, past: ClaimHistory) -> tuple[bytes, str] | None:
+        """Return the last frame where its elements do not say all of it; None elsewhere."""
+        if past.last is None:
+            return None
+        _, seen = past.last
+        if seen.frame is None or not (seen.is_silent or len(seen.elements) <= 1):
+            return None
+        try:
+            data = await self.read_blob(seen.frame.digest)
+        except StoreError:
+            return None
+        picture = await asyncio.shield(self._pictures.begin(data, seen.elements))
+        if picture.data is None or picture.is_black:
+            return None
+        return picture.data, MEDIA_TYPE
 
 
 @dataclass(slots=True)
 class RulesVerifier:
-    """Read the screens by the offline pilot's rules."""
+    """Read the screens by the offline pilot's rules, for all requirements together."""
 
     rules: Rules
     apps: Callable[[], Sequence[AppInfo]]
 
-    async def verify(self, past: ClaimHistory, claim: Claim) -> Verified:
+    async def verify(self, case: Case) -> Verified:
+        past = case.past
         found = self.rules(
             past.goal,
             past.hints,
@@ -183,40 +145,16 @@ class RulesVerifier:
             before=len(past.screens) - len(past.screens_since),
         )
         evidence = tuple(find(quote, past.screens) for quote in found.quotes)
+        verdict, by = found.verdict, VerifiedBy.RULES
         if any(not one.step for one in evidence) or not evidence:
-            return Verified(Verification(reason=found.reason, evidence=evidence))
+            verdict, by = GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY
         return Verified(
-            Verification(
-                verified_by=VerifiedBy.RULES,
-                verdict=found.verdict,
-                reason=found.reason,
-                evidence=evidence,
-            )
+            tuple(verdict_of(one, verdict, by, found.reason, evidence) for one in case.requirements)
         )
 
 
-def _overruled_reason(said: ReadReply, why: str) -> str:
-    """Return why a verdict does not count, with the words of whoever gave it as theirs."""
-    reason = said.reason.strip().rstrip(".")
-    return f'The verifier says "{reason}". {why}' if reason else why
-
-
-def unread_numbers(claim: Claim, past: ClaimHistory, things: int = 0) -> tuple[str, ...]:
-    """Return the numbers of an answer where no stored screen shows any of them.
-
-    A count need not be written anywhere: a single digit proves nothing, and a larger one is shown
-    by as many quoted things of one kind.
-
-    Args:
-        things: how many rows of one kind were quoted.
-    """
-    if not claim.looks_only or claim.values:
-        # Of a result as data each value is looked for by itself.
-        return ()
-    said = (word for word in normalised(claim.answer).split() if _NUMBER.fullmatch(word))
-    numbers = tuple(dict.fromkeys(word for word in said if len(word) > 1))
-    if str(things) in numbers:
-        return ()
-    if any(screen.shows(f" {number} ") for number in numbers for screen in past.screens):
-        return ()
-    return numbers
+def _unsaid(case: Case, why: str) -> tuple[RequirementVerdict, ...]:
+    return tuple(
+        verdict_of(one, GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY, why)
+        for one in case.requirements
+    )

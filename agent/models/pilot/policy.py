@@ -107,14 +107,14 @@ def decide(view: View) -> moves.Call:
         return _finish(False, refusal)
     plans = [at for at, act in enumerate(view.done) if act.tool == "update_plan"]
     if not plans:
-        return _plan(intents, 0, "This is what the goal asks for, step by step.")
+        return _plan(intents, 0, "This is what the goal asks for, step by step.", first=True)
     planned = view.done[plans[-1]].arguments.get("plan")
     done = _completed(planned, intents)
     if done >= len(intents):
         evidence = [view.done[at].arguments.get("explanation") for at in plans[1:]]
         return _finish(True, " ".join(str(line) for line in evidence if line))
     if done < 0:
-        return _plan(intents, 0, "The operator's hint changes the plan.")
+        return _plan(intents, 0, "The operator's hint changes the plan.", first=True)
     since = view.done[plans[-1] + 1 :]
     move = _move(intents[done], view, since)
     match move:
@@ -242,7 +242,9 @@ def _opens(item: Item) -> bool:
     return item.title.casefold().startswith("swipe up to ")
 
 
-def _plan(intents: Sequence[Intent], done: int, explanation: str) -> moves.Call:
+def _plan(
+    intents: Sequence[Intent], done: int, explanation: str, *, first: bool = False
+) -> moves.Call:
     plan = [
         {
             "step": str(intent),
@@ -250,7 +252,26 @@ def _plan(intents: Sequence[Intent], done: int, explanation: str) -> moves.Call:
         }
         for at, intent in enumerate(intents)
     ]
-    return moves.Call("update_plan", {"plan": plan, "explanation": explanation}, explanation)
+    required = {"requirements": [*map(_required, intents)]} if first else {}
+    arguments: dict[str, object] = {"plan": plan, **required, "explanation": explanation}
+    return moves.Call("update_plan", arguments, explanation)
+
+
+def _required(intent: Intent) -> dict[str, str]:
+    """Return what an intent requires, as any model writes it."""
+    match intent:
+        case Toggle(name=name, on=on):
+            return {"text": str(intent), "object": name, "value": "on" if on else "off"}
+        case Choose(name=name, value=value):
+            return {"text": str(intent), "object": name, "value": value}
+        case Delete(name=name):
+            return {"text": str(intent), "object": name, "value": "gone"}
+        case Send(recipient=who):
+            return {"text": str(intent), "object": who, "to": who}
+        case Open(name=name):
+            return {"text": str(intent), "object": name, "kind": "open"}
+        case _:
+            return {"text": str(intent)}
 
 
 def _completed(planned: object, intents: Sequence[Intent]) -> int:

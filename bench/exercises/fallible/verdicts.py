@@ -15,6 +15,7 @@ from bench.exercises.route import Call, same_label
 
 _GOAL = re.compile(r"^## Goal\n(.*?)(?=\n## |\Z)", re.DOTALL)
 _PRESSED = re.compile(r'(OK|UNKNOWN): (?:Clicked|Long-pressed) \[\d+\] "([^"]*)"')
+_EFFECT = re.compile(r"^(E\d+) step", re.MULTILINE)
 _LABEL = re.compile(r'^\s*(?:>>> )?\[\d+\] [\w-]+: "([^"]+)"', re.MULTILINE)
 
 
@@ -33,11 +34,12 @@ def verdict(messages: Sequence[Message], route: Sequence[Step], flaw: Flaw) -> C
         case Flaw.LIAR:
             return _verdict("met", [f"Done: {asked_goal(messages)}"])
         case Flaw.COLLUDING:
-            return _verdict("met", labels[:1])
+            return _verdict("met", [*_EFFECT.findall(case)[-1:], *labels[:1]])
         case _:
             about = set(normalised(asked_goal(messages) or "").split())
             labels.sort(key=lambda label: len(about & set(normalised(label).split())), reverse=True)
-            return _verdict("met" if _is_done(case, route) else "not_met", labels[:6])
+            evidence = [*_EFFECT.findall(case), *labels[:6]]
+            return _verdict("met" if _is_done(case, route) else "not_met", evidence)
 
 
 def _is_done(case: str, route: Sequence[Step]) -> bool:

@@ -10,7 +10,10 @@ from bench.steps.prefix import sent_by_a_session, shared_tokens
 FIRST_CALL_TOKENS = 2500
 """Instructions, every tool for a phone and the goal; without the screen and the list of apps."""
 TOOL_TOKENS = 150
-LARGER = {"tool ask_user": 250}  # It asks one thing, several, or for a secret.
+LARGER = {
+    "tool ask_user": 250,  # It asks one thing, several, or for a secret.
+    "tool update_plan": 290,  # It takes the plan, and what the goal requires.
+}
 CACHED_SHARE = 0.85
 
 

@@ -148,7 +148,7 @@ async def test_a_goal_that_was_met_is_asked_for_anew_and_judged_by_what_was_done
     await session.turn(["press"], 0)
     session.begin("once more", 1)
     verifier = scripted(says("give_verdict", verdict="met", evidence=["2"], reason="It counts."))
-    model = scripted(ACTS["press"], DONE)
+    model = scripted(ACTS["press"], DONE, DONE)
     judged = session.context(model, "1", session.events, verifying=Verifying(model=verifier))
     await task().run(judged)
     asked = [one.text for one in model.requests[0].messages if GOAL in one.text]

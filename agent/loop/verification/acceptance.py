@@ -1,0 +1,325 @@
+"""Check a verdict of "met" by what it points at: things that exist, equal values. Pure.
+
+A verifier may be wrong, hasty, or the very model that did the work. Invariant: met is accepted only
+where what is pointed at carries every value of the requirement, and where something that is to
+change has an effect that stands, or a state as it is wanted.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from agent.language.numbers import Number, numbers_in
+from agent.language.tokens import has_phrase, words
+from agent.loop.verification.claim_history import ClaimHistory
+from agent.loop.verification.decisions import OFF, ON, is_lasting, wanted_state
+from agent.loop.verification.pointers import element_words, text_of
+from agent.loop.verification.values import ValueKind, missing_values, values_of
+from agent.records import (
+    Element,
+    Evidence,
+    Requirement,
+    RequirementKind,
+    SeenEffect,
+    SeenEffectKind,
+)
+from agent.text import one_line
+
+NO_POINTER = "What was pointed at as evidence does not exist"
+NO_EFFECT = "No effect that stands shows it: only a page, or a text in a field"
+_FEW = 10
+_LEAST_NAME = 3
+_NAME_WORDS = 3
+_HEAD = 4  # Elements at the top of a screen, where its title stands.
+_QUESTION = re.compile("[?？؟\u037e]")
+"""What ends a question."""
+
+
+def objection(
+    one: Requirement,
+    evidence: Sequence[Evidence],
+    past: ClaimHistory,
+    *,
+    answer: str,
+    today: date | None,
+    taken: frozenset[int] = frozenset(),
+    excused: frozenset[int] = frozenset(),
+) -> str:
+    """Return what speaks against the verdict that a requirement is met; empty: nothing does.
+
+    Args:
+        evidence: what the verdict points at.
+        answer: what the agent tells.
+        taken: effects that other requirements are shown by.
+        excused: effects that were taken back as another requirement asks for.
+    """
+    if not evidence and one.kind is not RequirementKind.KEEP:
+        return NO_POINTER
+    said = text_of(evidence, past)
+    match one.kind:
+        case RequirementKind.CHANGE | RequirementKind.ANY:
+            unlike = _unlike(one, evidence, said, past, today)
+            against = _unshown_change(one, evidence, past, taken, excused) or unlike
+            if not against or one.kind is RequirementKind.CHANGE or past.has_effects:
+                return against
+            # It may have asked for no change.
+            opened = _not_in_front(one, evidence, said, past) or unlike
+            told = _unread(one, answer, evidence, said)
+            return against if opened and told else ""
+        case RequirementKind.OPEN:
+            return _not_in_front(one, evidence, said, past) or _unlike(
+                one, evidence, said, past, today
+            )
+        case RequirementKind.TELL:
+            return _unread(one, answer, evidence, said)
+        case _:
+            return ""
+
+
+# --- changes ----------
+
+
+def _unshown_change(
+    one: Requirement,
+    evidence: Sequence[Evidence],
+    past: ClaimHistory,
+    taken: frozenset[int],
+    excused: frozenset[int],
+) -> str:
+    effects = [e for p in evidence if p.effect and (e := past.ledger.numbered(p.effect))]
+    standing = [e for e in effects if e in past.effects or e.number in excused]
+    lasting = [e for e in standing if is_lasting(e) or e.kind is SeenEffectKind.TOAST]
+    own = [e for e in lasting if e.number not in taken or _shares(e, one)]
+    if own:
+        return _wrong_state(one, own) or _wrong_recipient(one, own, past)
+    if lasting:
+        return f"Effect {lasting[0].number} shows another requirement, not this one"
+    if undone := [e for e in effects if e.undone_by]:
+        return f"Effect {undone[0].number} was undone by effect {undone[0].undone_by}"
+    if any(p.region for p in evidence) and past.may_have_changed:
+        return ""
+    if any(_is_reply(p) for p in evidence):
+        return ""
+    return _unshown_state(one, evidence, past)
+
+
+def _is_reply(pointer: Evidence) -> bool:
+    return bool(pointer.step) and not pointer.element and not pointer.effect and not pointer.region
+
+
+def _shares(effect: SeenEffect, one: Requirement) -> bool:
+    """Return whether an effect says something of a requirement, so that it may serve it too."""
+    said = f"{effect.object} {effect.after} {effect.page}"
+    wanted = {w for w in words(f"{one.object} {one.recipient} {one.text}") if len(w) >= _LEAST_NAME}
+    values = values_of(one.text)
+    return not wanted.isdisjoint(words(said)) or any(
+        not missing_values((value,), said) for value in values
+    )
+
+
+def _wrong_state(one: Requirement, effects: Sequence[SeenEffect]) -> str:
+    """Return that a switch is in the other state, where all that is pointed at are switches."""
+    wanted = wanted_state(one)
+    states = {e.after for e in effects if e.kind is SeenEffectKind.STATE and e.after in {ON, OFF}}
+    if not wanted or not states or wanted in states:
+        return ""
+    return f"It shows the state {states.pop()}, and {wanted} is wanted"
+
+
+def _wrong_recipient(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
+    """Return that a text went to somebody else than the operator names."""
+    for effect in effects:
+        if effect.kind is not SeenEffectKind.SENT or not words(effect.object):
+            continue
+        asked = words(" ".join((one.text, one.recipient, past.goal)))
+        thread = words(effect.object)
+        if not set(thread).isdisjoint(asked):
+            continue
+        named = _threads_named(asked, past)
+        if named:
+            return f"It went to “{one_line(effect.object, 60)}”, and the goal names “{named}”"
+    return ""
+
+
+def _threads_named(asked: tuple[str, ...], past: ClaimHistory) -> str:
+    """Return a row of several parts that the goal names by its first, such as a contact."""
+    for _, seen in past.seen:
+        for element in seen.elements:
+            name, _, rest = element.label.partition(" | ")
+            label = words(name)
+            is_row = element.clickable and bool(rest or element.more)
+            is_name = 0 < len(label) <= _NAME_WORDS and name[:1].isupper()
+            if is_row and is_name and has_phrase(asked, label):
+                return one_line(name, 60)
+    return ""
+
+
+def _unshown_state(one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory) -> str:
+    """Return that no element shows what is wanted, where no effect does."""
+    newest = past.last[0] if past.last is not None else 0
+    wanted = wanted_state(one)
+    for pointer in evidence:
+        element = _element(pointer, past)
+        if element is None or element.editable:
+            continue
+        if element.checkable or element.selected:
+            state = ON if element.checked or element.selected else OFF
+            if wanted == state:
+                return ""
+            continue
+        if wanted:
+            continue
+        if pointer.step == newest and _carries_all(one, element):
+            return ""
+        if past.has_effects and not _was_there(element, past):
+            return ""
+    return NO_EFFECT
+
+
+def _carries_all(one: Requirement, element: Element) -> bool:
+    """Return whether an element shows all values of a requirement, and its wanted one."""
+    said = element_words(element)
+    values = values_of(one.text)
+    wanted = words(one.value)
+    has_wanted = bool(wanted) and has_phrase(words(said), wanted)
+    return (has_wanted or bool(values)) and not missing_values(values, said)
+
+
+def _was_there(element: Element, past: ClaimHistory) -> bool:
+    """Return whether an element of that text stood on a screen from before anything was done."""
+    said = words(element_words(element))
+    until = past.before[0] if past.before is not None else 0
+    return any(
+        words(element_words(other)) == said
+        for step, seen in past.seen
+        if step <= until
+        for other in seen.elements
+    )
+
+
+def _element(pointer: Evidence, past: ClaimHistory) -> Element | None:
+    seen = past.screen_of(pointer.step)
+    if seen is None or not pointer.element or pointer.effect:
+        return None
+    return next((e for e in seen.elements if e.number == pointer.element), None)
+
+
+# --- values ----------
+
+
+def _unlike(
+    one: Requirement,
+    evidence: Sequence[Evidence],
+    said: str,
+    past: ClaimHistory,
+    today: date | None,
+) -> str:
+    """Return which values of a requirement are shown neither there nor by what stands."""
+    values = values_of(one.text, today)
+    if not values or any(pointer.region for pointer in evidence):
+        return ""
+    missing = missing_values(values, f"{said}\n{_standing_text(past)}", today)
+    count = len({(p.effect, p.step, p.element) for p in evidence})
+    missing = tuple(
+        value
+        for value in missing
+        if value.kind is not ValueKind.NUMBER or not _is_count(value.number, count, said)
+    )
+    if missing:
+        shown = ", ".join(f'"{one_line(value.text, 60)}"' for value in missing[:4])
+        return f"Nothing that was done, and nothing on the last screen, shows {shown}"
+    return _wrong_name(one, said, past)
+
+
+def _wrong_name(one: Requirement, said: str, past: ClaimHistory) -> str:
+    to = words(one.recipient)
+    if to and has_phrase(words(one.text), to):
+        shown = set(words(f"{said}\n{_standing_text(past)}"))
+        if set(to).isdisjoint(shown):
+            return f"Nothing that was done shows the recipient “{one_line(one.recipient, 60)}”"
+    return ""
+
+
+def _standing_text(past: ClaimHistory) -> str:
+    """Return what the effects that stand say, and what is on the last screen."""
+    effects = (
+        f"{effect.object}\n{effect.after}\n{effect.page}"
+        for effect in past.effects
+        if is_lasting(effect)
+    )
+    approved = (act.approved for act in past.actions if act.approved and act.took_effect)
+    replies = (act.result for act in past.actions if act.result.startswith("{"))
+    last = past.last[1].elements if past.last is not None else ()
+    shown = (element_words(element) for element in last if not element.editable)
+    return "\n".join((*effects, *approved, *replies, *shown))
+
+
+def _is_count(number: Number | None, count: int, said: str) -> bool:
+    if number is None:
+        return False
+    return number.may_be(count) or (
+        # "the 2 alarms", "at 30 minutes each": small whole numbers are seldom written.
+        number.value % 1 == 0 and 0 <= number.value <= 3 and bool(said)
+    )
+
+
+# --- pages and answers ----------
+
+
+def _not_in_front(
+    one: Requirement, evidence: Sequence[Evidence], said: str, past: ClaimHistory
+) -> str:
+    """Return why no page in front is shown, or why to open it may not be what is asked for."""
+    if past.last is None:
+        return NO_POINTER
+    newest, seen = past.last
+    front = [seen.foreground.package, seen.foreground.activity]
+    front += [element_words(element) for element in seen.elements[:_HEAD]]
+    front += [said] if any(p.step == newest and p.element for p in evidence) else []
+    wanted = {word for word in words(one.object or one.text) if len(word) >= _LEAST_NAME}
+    if wanted.isdisjoint(words(" ".join(front))):
+        return "Nothing in front is called so"
+    switches = [element for element in seen.elements if element.checkable]
+    titles = {words(e.label) for p in evidence if (e := _element(p, past)) is not None}
+    for switch in switches:
+        if len(switches) == 1 or any(
+            title and has_phrase(words(switch.label), title) for title in titles
+        ):
+            return f"[{switch.number}] “{one_line(switch.label, 60)}” was not touched"
+    return ""
+
+
+def _unread(one: Requirement, answer: str, evidence: Sequence[Evidence], said: str) -> str:
+    """Return that an answer tells nothing of what is pointed at, or other numbers."""
+    if any(pointer.region for pointer in evidence):
+        return ""
+    told = [n for n in numbers_in(answer) if abs(n.value) >= _FEW or n.value % 1]
+    if told:
+        shown = numbers_in(said)
+        if any(_is_shown(n, shown, len(evidence)) for n in told):
+            return ""
+        return "What was pointed at shows none of the numbers that you tell"
+    if _QUESTION.search(one.text):
+        # Yes and no are on no screen.
+        return ""
+    asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
+    news = [word for word in words(said) if word not in asked and len(word) >= _LEAST_NAME]
+    count = len({(p.step, p.element) for p in evidence})
+    few = [n for n in numbers_in(answer) if n.may_be(count)]
+    if few or not frozenset(news).isdisjoint(words(answer)):
+        return ""
+    return "Your summary tells nothing of what was pointed at"
+
+
+def _is_shown(number: Number, shown: Sequence[Number], count: int) -> bool:
+    values = [one.value for one in shown]
+    if number.may_be(count) or any(map(number.may_be, values)):
+        return True
+    if len(values) > 1 and number.may_be(sum(values)):
+        return True
+    return any(
+        number.may_be(made)
+        for at, one in enumerate(values[:60])
+        for other in values[at + 1 : 60]
+        for made in (one + other, one - other, other - one, one * other)
+    )

@@ -1,0 +1,177 @@
+"""Compare what an operator wrote with the requirements that were made of it. Pure.
+
+Invariants: every value and most words of the goal, and of each hint, are in the words of some
+requirement; what is not becomes a requirement of its own, so that no list leaves anything out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from agent.language.tokens import Token, tokens, words
+from agent.loop.verification.values import is_carried, values_of
+from agent.records import Requirement, RequirementKind, RequirementOrigin
+from agent.text import one_line
+
+MOST_REQUIREMENTS = 30
+MOST_CHARS = 500
+_SENTENCE = re.compile(r"(?:[.!?](?=\s)|[。！？;；\n])\s*")
+_LONGEST_GAP = 3
+"""Words in a row that need not be in any requirement: politeness, joining words."""
+
+
+class Wished(NamedTuple):
+    """What a model, or the pilot, makes of a part of the goal."""
+
+    text: str
+    kind: str = ""
+    object: str = ""
+    value: str = ""
+    recipient: str = ""
+    phone: str = ""
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """Cut a text into its sentences and lines; a quoted text is never cut."""
+    quoted = [(v.start, v.end) for v in values_of(text) if v.kind in {"quote", "address"}]
+    found, begin = [], 0
+    for match in _SENTENCE.finditer(text):
+        if any(start <= match.start() < end for start, end in quoted):
+            continue
+        found.append(text[begin : match.start() + 1])
+        begin = match.end()
+    found.append(text[begin:])
+    kept: list[str] = []
+    for one in found:
+        said = one.strip(" \n;")
+        is_short = len(words(said)) < _LONGEST_GAP and not values_of(said)
+        if is_short and kept:
+            kept[-1] = f"{kept[-1]} {said}".strip()
+        elif words(said):
+            kept.append(said)
+    return tuple(kept)
+
+
+def uncovered(text: str, requirements: Iterable[Requirement]) -> tuple[str, ...]:
+    """Return the parts of a text's sentences that are in no requirement."""
+    listed = tuple(requirements)
+    said = "\n".join(" ".join((r.text, r.object, r.value, r.recipient, r.phone)) for r in listed)
+    known = frozenset(words(said))
+    left = (_left_out(one, said, known) for one in sentences(text))
+    return tuple(part for part in left if part)
+
+
+def _left_out(sentence: str, said: str, known: frozenset[str]) -> str:
+    """Return the part of a sentence from its first to its last word that no requirement has."""
+    spans = [(v.start, v.end) for v in values_of(sentence) if not is_carried(v, said)]
+    counts = bool(spans)
+    gap: list[Token] = []
+    for token in tokens(sentence):
+        if words(token.text) and set(words(token.text)) <= known:
+            gap = []
+            continue
+        gap.append(token)
+        counts = counts or len(gap) > _LONGEST_GAP or _names(token)
+        spans.append((token.start, token.end))
+    if not counts:
+        return ""
+    return sentence[min(start for start, _ in spans) : max(end for _, end in spans)].strip()
+
+
+def _names(token: Token) -> bool:
+    """Return whether a word inside a sentence is written as a name is: in capitals."""
+    return token.start > 0 and len(token.text) > 1 and token.text[0].isupper()
+
+
+def covering(
+    wished: Sequence[Wished], listed: tuple[Requirement, ...], goal: str, hints: Sequence[str] = ()
+) -> tuple[Requirement, ...]:
+    """Return the list of a goal: what was wished, what the operator added, what was left out.
+
+    Args:
+        wished: what a model makes of the goal and the hints; empty: it makes nothing of them.
+        listed: the list as it is; what the operator wrote or withdrew stays.
+        hints: what the operator said since, oldest first. Only they withdraw a part of the goal.
+    """
+    kept = tuple(one for one in listed if one.is_operators or one.withdrawn or not wished)
+    last = max((one.number for one in listed), default=0)
+    before = {" ".join(words(one.text)): one for one in listed}
+    made: list[Requirement] = []
+    for wish in wished[:MOST_REQUIREMENTS]:
+        one = _made(wish, bool(hints))
+        same = before.get(" ".join(words(one.text))) if one is not None else None
+        if one is None or same in kept:
+            continue
+        if same is not None:
+            made.append(_kept_reading(one, same))
+            continue
+        last += 1
+        made.append(replace(one, number=last, origin=_origin(one.text, goal, hints)))
+    if not any(one.origin is RequirementOrigin.GOAL for one in (*kept, *made)):
+        for sentence in sentences(goal):
+            last += 1
+            said = one_line(sentence, MOST_CHARS)
+            made.append(Requirement(number=last, text=said, kind=RequirementKind.ANY))
+    for origin, text in (
+        (RequirementOrigin.GOAL, goal),
+        *((RequirementOrigin.HINT, hint) for hint in hints),
+    ):
+        for sentence in uncovered(text, (*kept, *made)):
+            last += 1
+            said = one_line(sentence, MOST_CHARS)
+            made.append(
+                Requirement(number=last, text=said, origin=origin, kind=RequirementKind.ANY)
+            )
+    return tuple(sorted((*kept, *map(_with_object(made), made)), key=lambda one: one.number))
+
+
+def _with_object(made: Sequence[Requirement]) -> Callable[[Requirement], Requirement]:
+    """Return what makes a condition of nothing a requirement of its own."""
+    main = {RequirementKind.CHANGE, RequirementKind.TELL, RequirementKind.OPEN, RequirementKind.ANY}
+    has_main = any(one.kind in main and not one.withdrawn for one in made)
+
+    def checked(one: Requirement) -> Requirement:
+        limits = one.kind in {RequirementKind.CONDITION, RequirementKind.KEEP}
+        return replace(one, kind=RequirementKind.ANY) if limits and not has_main else one
+
+    return checked
+
+
+def _made(wish: Wished, may_withdraw: bool) -> Requirement | None:
+    text = one_line(wish.text, MOST_CHARS).strip()
+    if not words(text):
+        return None
+    kinds = {kind.value: kind for kind in RequirementKind}
+    return Requirement(
+        number=0,
+        text=text,
+        kind=kinds.get(wish.kind.strip().casefold(), RequirementKind.CHANGE),
+        object=one_line(wish.object, 120).strip(),
+        value=one_line(wish.value, 120).strip(),
+        recipient=one_line(wish.recipient, 120).strip(),
+        phone=one_line(wish.phone, 120).strip(),
+        withdrawn=may_withdraw and wish.kind.strip().casefold() == "withdrawn",
+    )
+
+
+def _kept_reading(one: Requirement, before: Requirement) -> Requirement:
+    """Return a requirement that was listed before: what it was read as is not turned around."""
+    softened = one.kind in {RequirementKind.CONDITION, RequirementKind.PERSON}
+    is_read = before.kind is not RequirementKind.ANY
+    return replace(
+        one,
+        number=before.number,
+        origin=before.origin,
+        kind=before.kind if is_read and not softened else one.kind,
+        value=before.value or one.value,
+        withdrawn=one.withdrawn,
+    )
+
+
+def _origin(text: str, goal: str, hints: Sequence[str]) -> RequirementOrigin:
+    mine = frozenset(words(text))
+    of_goal = len(mine & frozenset(words(goal)))
+    of_hints = max((len(mine & frozenset(words(hint))) for hint in hints), default=0)
+    return RequirementOrigin.HINT if of_hints > of_goal else RequirementOrigin.GOAL
