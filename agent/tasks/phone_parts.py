@@ -67,9 +67,16 @@ def phone_parts(goal: str, phones: Sequence[DeviceInfo]) -> tuple[PhonePart, ...
 def plan_gap(goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo]) -> str:
     """Return what a plan leaves out of the goal, and what to do about it; empty: nothing."""
     given = {target.serial for target in targets}
-    for serial in named_phones(goal, phones):
+    named = named_phones(goal, phones)
+    for serial in named:
         if serial not in given:
             return f"the goal names {serial}, and no target works there: add one"
+    idle = [one.serial for one in phones if one.serial not in given and not one.driver]
+    if not named and idle and all(given):
+        return (
+            f"no target works on {', '.join(idle[:8])}: if the goal means every phone, add one "
+            "for each"
+        )
     parts = phone_parts(goal, phones)
     for part in parts:
         if part.serial and not _carries(part, parts, targets):

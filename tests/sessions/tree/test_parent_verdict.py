@@ -1,0 +1,120 @@
+"""A tree is what its goal says: on each phone its clause, all of it done."""
+
+import pytest
+
+from agent.protocol import Target
+from agent.records import (
+    DeviceInfo,
+    DeviceState,
+    GoalVerdict,
+    Requirement,
+    Session,
+    SessionState,
+    Transport,
+    Verification,
+    VerifiedBy,
+)
+from agent.sessions.rules.parent_verdict import parent_verification
+from agent.tasks.phone_parts import named_phones, phone_parts, plan_gap
+
+
+def _phone(serial: str, name: str) -> DeviceInfo:
+    return DeviceInfo(serial=serial, state=DeviceState.ONLINE, name=name, transport=Transport.USB)
+
+
+Case = tuple[str, *tuple[tuple[str, str], ...]]
+PHONES = (_phone("s1", "Alpha"), _phone("s2", "Beta"))
+LEADS = "On Alpha turn on Night Light, on Beta turn on Do Not Disturb"
+TRAILS = "Turn on Night Light on Alpha and Do Not Disturb on Beta"
+BOTH = "On Alpha and Beta turn on Night Light at 22:30"
+NIGHT, QUIET = "turn on Night Light", "turn on Do Not Disturb"
+LATE = "turn on Night Light at 22:30"
+
+
+def _plan(*parts: tuple[str, str]) -> tuple[Target, ...]:
+    return tuple(Target(serial=serial, objective=text) for serial, text in parts)
+
+
+def _judged(goal: str, *parts: tuple[str, str], verified: bool = True) -> Verification:
+    """Judge a tree whose children are all verified, as nobody lied."""
+    names = " ".join(f"{phone.name} {phone.serial}" for phone in PHONES)
+    requirements = tuple(
+        Requirement(number=number, text=part.text, phone=part.serial, object=names)
+        for number, part in enumerate(phone_parts(goal, PHONES), start=1)
+    )
+    parent = Session(session_id="p", goal=goal, created_ms=1, requirements=requirements)
+    children = [
+        Session(
+            session_id=f"c{at}",
+            goal=text,
+            created_ms=1,
+            serial=serial,
+            state=SessionState.COMPLETED,
+            verdict=GoalVerdict.MET if verified else GoalVerdict.CANNOT_TELL,
+            verified_by=VerifiedBy.EFFECTS if verified else VerifiedBy.NOBODY,
+        )
+        for at, (serial, text) in enumerate(parts)
+    ]
+    return parent_verification(parent, children, {})
+
+
+RIGHT = [
+    (LEADS, ("s1", NIGHT), ("s2", QUIET)),
+    (TRAILS, ("s1", NIGHT), ("s2", QUIET)),
+    (BOTH, ("s1", LATE), ("s2", LATE)),
+    (
+        "Turn on Night Light and Do Not Disturb",
+        ("s1", f"{NIGHT} and Do Not Disturb"),
+        ("s2", NIGHT),
+    ),
+]
+WRONG = [
+    (LEADS, ("s1", QUIET), ("s2", NIGHT)),
+    (TRAILS, ("s1", QUIET), ("s2", NIGHT)),
+    (LEADS, ("s1", NIGHT)),
+    (LEADS, ("s1", NIGHT), ("s2", NIGHT)),
+    (BOTH, ("s1", LATE), ("s2", "turn on Night Light at 21:30")),
+    (BOTH, ("s1", LATE)),
+    ("Turn on Night Light and Do Not Disturb", ("s1", NIGHT), ("s2", NIGHT)),
+]
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_a_plan_that_says_all_of_the_goal_is_verified(case: Case) -> None:
+    goal, *parts = case
+    assert plan_gap(goal, _plan(*parts), PHONES) == ""
+    found = _judged(goal, *parts)
+    assert found.is_met, found
+    assert found.verified_by is VerifiedBy.EFFECTS
+    assert not _judged(goal, *parts, verified=False).is_met
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_swapped_phones_and_half_a_goal_are_told_and_never_verified(case: Case) -> None:
+    goal, *parts = case
+    assert plan_gap(goal, _plan(*parts), PHONES)
+    assert not _judged(goal, *parts).is_met
+
+
+def test_phones_are_named_as_the_operator_calls_them() -> None:
+    assert named_phones("on beta, then on s1", PHONES) == ("s2", "s1")
+    assert named_phones("on every phone", PHONES) == ()
+
+
+def test_a_phone_without_a_target_is_told_where_the_goal_names_none() -> None:
+    assert "no target works on s2" in plan_gap(NIGHT, _plan(("s1", NIGHT)), PHONES)
+
+
+def test_targets_that_the_operator_wrote_are_requirements() -> None:
+    parent = Session(session_id="p", goal="whatever", created_ms=1)
+    child = Session(
+        session_id="c",
+        goal="x",
+        created_ms=1,
+        state=SessionState.COMPLETED,
+        verdict=GoalVerdict.MET,
+        verified_by=VerifiedBy.VERIFIER,
+    )
+    found = parent_verification(parent, [child], {})
+    assert found.is_met and found.verified_by is VerifiedBy.VERIFIER
+    assert not parent_verification(parent, [], {}).is_met
