@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.loop.verification.goals import asks_only_to_look, asks_to_tell
+from agent.loop.verification.goals import asks_only_to_look
 
 
 @pytest.mark.parametrize(
@@ -69,16 +69,6 @@ def test_a_question_asks_only_to_look(goal: str) -> None:
 )
 def test_a_change_is_no_question_however_it_begins(goal: str) -> None:
     assert not asks_only_to_look(goal)
-
-
-def test_a_goal_may_ask_for_a_change_and_for_an_answer() -> None:
-    assert asks_to_tell(
-        "Open the newest mail, archive it if it is an advert, and tell me its sender"
-    )
-    assert asks_to_tell("Turn on Bluetooth. How many devices are paired?")
-    assert asks_to_tell("Turn on Bluetooth and let me know which devices are paired")
-    assert asks_to_tell("Öffne die Kontakte und sag mir, wie viele es sind")
-    assert not asks_to_tell("Turn on Bluetooth and delete the oldest note")
 
 
 @given(st.text(max_size=200))
