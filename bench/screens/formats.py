@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from agent.loop.screen.cell_rows import ELLIPSIS
 from agent.loop.screen.elements import number_elements
 from agent.loop.screen.screen_text import screen_text
 from agent.records import Bounds, Foreground, UiNode
@@ -52,6 +53,8 @@ class Screen:
 
 
 Format = Callable[[Screen], Written]
+_NEXT_CELL = re.compile(r' (?=\[\d+\] ")')
+_CELL = re.compile(r'\[(\d+)\] "([^"]*)"(.*)')
 _LINE = re.compile(r"^( *)(?:>>> )?\[(\d+)\] (.*)$")
 
 
@@ -67,14 +70,23 @@ def zones(screen: Screen) -> Written:
 def _own(screen: Screen, *, zones: bool) -> Written:
     elements = number_elements(screen.nodes, redact=str)
     text = screen_text(screen.foreground, elements, zones=zones)
-    boxes = {element.number: element.bounds for element in elements}
+    known = {element.number: element for element in elements}
     entries = []
     for line in text.splitlines():
-        found = _LINE.match(line)
+        first, *cells = _NEXT_CELL.split(line)
+        found = _LINE.match(first)
         if found:
             indent = 0 if zones else len(found[1]) // 2
             number = int(found[2])
-            entries.append(Entry(number, found[3], indent, boxes[number]))
+            entries.append(Entry(number, found[3], indent, known[number].bounds))
+            kind = found[3].partition(":")[0]
+            for number, label, states in (_CELL.fullmatch(cell).groups() for cell in cells):  # type: ignore[union-attr]
+                element = known[int(number)]
+                # "27 …" is read as the day of that month: with what the first of its row says.
+                said = element.label if ELLIPSIS in label else label
+                entries.append(
+                    Entry(int(number), f'{kind}: "{said}"{states}', indent, element.bounds)
+                )
     return Written(text, tuple(entries))
 
 
