@@ -4,9 +4,9 @@ Pure, and of no language. Invariant: a short text counts only as a text or a wor
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
+from agent.language.fold import folded
 from agent.loop.effects.pages import JOINT
 from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Element
@@ -54,7 +54,7 @@ def _matches(wanted: str, said: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())[:_COMPARED]
+    return folded(text[: 2 * _COMPARED])[:_COMPARED]
 
 
 def _digits(text: str) -> str:
