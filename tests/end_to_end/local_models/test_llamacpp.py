@@ -201,21 +201,21 @@ async def test_it_is_set_up_tested_and_shown(bench: Bench, server: LlamaServer) 
     assert known["streaming"]["how"].startswith("an answer, ")
 
 
-async def test_a_session_takes_its_calls_and_ends_at_its_limit(
-    bench: Bench, server: LlamaServer
-) -> None:
+async def test_a_session_takes_its_calls_and_ends(bench: Bench, server: LlamaServer) -> None:
     bench.begin()
     call = await asyncio.to_thread(
         bench.call,
         *("run", "open Settings", "--device", bench.serial, "--max-steps", "2", "--json"),
         *("--model", f"llamacpp/{MODEL}", "--base-url", server.base_url),
+        # It may well ask something: nobody answers.
+        *("--answer-timeout", "1", "--timeout", "900"),
         SWITCHBOARD_MODEL_TIMEOUT_S=str(PATIENCE_S),
         SWITCHBOARD_MODEL_VERIFIER="off",
         # A model of this size may put blanks between the parts of its JSON until it is cut off.
-        SWITCHBOARD_MODEL_MAX_OUTPUT_TOKENS="200",
+        SWITCHBOARD_MODEL_MAX_OUTPUT_TOKENS="400",
         bound_s=1200,
     )
-    assert call.code in {0, 1}, call
+    assert call.code in {0, 1, 3, 5}, call
     kinds = [line["msg"]["type"] for line in call.lines]
     assert "tool_call_requested" in kinds, call
     ended = [line["msg"] for line in call.lines if line["msg"]["type"] == "tool_call_finished"]
