@@ -120,7 +120,7 @@ async def test_a_cached_beginning_ends_before_them() -> None:
 
     held = ""
     phone = PaperPhone(lambda: [field("Note", 0.3, held, focused=True)], typed)
-    model = scripted(says("type_text", text="milk", element=1), DONE)
+    model = scripted(says("type_text", text="milk", element=1), DONE, DONE)
     await task().run(MemoryContext(model, phone, goal="write milk"))
     messages = model.requests[1].messages
     assert effects_in(messages)

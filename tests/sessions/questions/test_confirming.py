@@ -6,12 +6,14 @@ from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext, TurnEnd
 from agent.protocol import SessionResume, SessionStateChanged, SessionVerify, VerificationRecorded
 from agent.records import GoalVerdict, Session, SessionState, Verification, VerifiedBy
-from agent.sessions.rules.rollup import results, verified
+from agent.sessions.rules.parent_verdict import parent_verification
+from agent.sessions.rules.rollup import results
 from agent.state.event_text import UNVERIFIED
 from tests.fakes import Part
 from tests.stage import Stage
 
 SHOWN = Verification(verified_by=VerifiedBy.VERIFIER, verdict=GoalVerdict.MET)
+PARENT = Session(session_id="p", goal="both", created_ms=1)
 RULED = Verification(verified_by=VerifiedBy.RULES, verdict=GoalVerdict.MET)
 COMPLETED = SessionState.COMPLETED
 
@@ -129,8 +131,8 @@ def test_a_cancelled_child_and_a_wrong_one_keep_a_parent_from_being_verified() -
     good = session(GoalVerdict.MET, VerifiedBy.OPERATOR)
     cancelled = session(GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY, SessionState.CANCELLED)
     wrong = session(GoalVerdict.NOT_MET, VerifiedBy.CHECKER)
-    assert verified((good,)).is_met
-    assert not verified((good, cancelled)).is_met
-    assert verified((good, wrong)).verdict is GoalVerdict.NOT_MET
-    assert not verified(()).is_met
+    assert parent_verification(PARENT, (good,), {}).is_met
+    assert not parent_verification(PARENT, (good, cancelled), {}).is_met
+    assert parent_verification(PARENT, (good, wrong), {}).verdict is GoalVerdict.NOT_MET
+    assert not parent_verification(PARENT, (), {}).is_met
     assert results((good,)) == ""

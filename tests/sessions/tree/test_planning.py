@@ -256,7 +256,7 @@ async def test_a_planner_may_look_and_decide_in_one_answer(stage: Stage) -> None
         stage, together(call("list_devices"), propose({"objective": "part 0", "device": "phone-2"}))
     )
     async with stage.play():
-        parent_id = await stage.create("the part")
+        parent_id = await stage.create("part 0 on phone-2")
         await stage.reach(parent_id, COMPLETED)
         msgs = await stage.msgs(parent_id)
     assert len(model.asked) == 1

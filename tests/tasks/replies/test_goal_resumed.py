@@ -176,7 +176,7 @@ async def test_a_claim_is_judged_by_what_was_done_before_the_cut_too() -> None:
         await session.turn(["press"], number)
     cut = max(steps_of(session.events))
     verifier = scripted(says("give_verdict", verdict="met", evidence=["1"], reason="It counts."))
-    model = scripted(ACTS["press"], DONE)
+    model = scripted(ACTS["press"], DONE, DONE)
     judged = session.context(model, "9", session.events[:cut], verifying=Verifying(model=verifier))
     await task().run(judged)
     assert verifier.requests[0].messages[1].text.count("OK: Clicked") == 2

@@ -179,13 +179,13 @@ async def test_an_unknown_tool_is_answered_with_the_tools_of_this_step_only() ->
 @pytest.mark.parametrize("asks_goal", [True, False])
 async def test_a_claim_is_judged_by_what_the_turn_was_asked_for(asks_goal: bool) -> None:
     counter = Counter()
-    first = await run(scripted(says("click_element", element=1), DONE), goal="Count one")
+    first = await run(scripted(says("click_element", element=1), DONE, DONE), goal="Count one")
     message = UserMessage(text="Count to ten", message_id="m1")
     told = Event(event_id=99, session_id="s-1", seq=99, ts_ms=1, msg=message)
     verdict = says("give_verdict", verdict="met", evidence=["1"], reason="It counts.")
     verifier = scripted(verdict)
     context = MemoryContext(
-        scripted(says("click_element", element=1), DONE),
+        scripted(says("click_element", element=1), DONE, DONE),
         counter.phone,
         goal="Count one",
         past=(*first.events, told),
@@ -202,7 +202,7 @@ async def test_a_verifier_reads_what_the_operator_said_and_answered_while_the_tu
     counter = Counter()
     verifier = scripted(says("give_verdict", verdict="met", evidence=["1"], reason="It counts."))
     asks = says("ask_user", question="Which color?", options=["Blue", "Red"])
-    model = scripted(asks, says("click_element", element=1), DONE)
+    model = scripted(asks, says("click_element", element=1), DONE, DONE)
     context = MemoryContext(
         model,
         counter.phone,
