@@ -7,6 +7,7 @@ begun, or it is not delivered.
 from datetime import datetime
 from typing import NamedTuple
 
+from agent.records import SessionState
 from agent.state.reducer import MessageItem, QuestionItem, SessionView, State
 from agent.text import one_line
 from widgets.base import formatting
@@ -85,7 +86,8 @@ def _why_not_told(mode: Mode, view: SessionView | None) -> str:
         return _GONE
     session = view.session
     if session.state.is_terminal:
-        return f"The session has {session.state.value.lower()}{_at(session.updated_ms)}."
+        was = "was" if session.state is SessionState.CANCELLED else "has"
+        return f"The session {was} {session.state.value.lower()}{_at(session.updated_ms)}."
     if mode is Mode.STEER and not session.turn_id:
         return f"The turn that this hint was for has ended{_at(session.updated_ms)}."
     if mode is Mode.PROMPT and session.turn_id:

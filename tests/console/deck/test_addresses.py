@@ -115,7 +115,7 @@ async def test_words_for_a_session_that_ended_are_no_keys(console: Open) -> None
         await folded(seat)
         await typed(seat, "xsn")
         assert seat.deck.composer.text == "send this xsn"
-        await seat.see("The session has cancelled")
+        await seat.see("The session was cancelled")
         await seat.press("enter")
         assert seat.core.ops == []
 
