@@ -27,6 +27,7 @@ TEXT_CHARS = 200
 _SAME_PLACE = 0.02
 _MOST_NEW = 3
 """A press after which more than this is new has opened something rather than changed its label."""
+_ROW_HEIGHT = 0.2
 _TIPS_AWAY = 0.12  # A stepper's number stands within this of its buttons.
 
 
@@ -154,15 +155,22 @@ def _is_involved(element: Element, pressed: Sequence[Element]) -> bool:
 
 
 def _stands_at(element: Element, pressed: Sequence[Element]) -> bool:
-    """Return whether an element stands in the row of what was pressed, or right beside it."""
+    """Return whether an element stands in what was pressed, in its row, or right beside it."""
     return any(
-        (one.parent and one.parent == element.parent and in_band(one, element))
+        _lies_in(element, one)
+        or (one.parent and one.parent == element.parent and in_band(one, element))
         or (
             in_band(one, element)
             and abs(one.bounds.center_x - element.bounds.center_x) < 2 * _TIPS_AWAY
         )
         for one in pressed
     )
+
+
+def _lies_in(element: Element, row: Element) -> bool:
+    box = row.bounds
+    inside = box.top <= element.bounds.center_y <= box.bottom and _lies_over(element, row)
+    return inside and box.bottom - box.top <= _ROW_HEIGHT
 
 
 def _name(element: Element, screen: Sequence[Element], title: str) -> str:

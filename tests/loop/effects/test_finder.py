@@ -223,6 +223,25 @@ def test_volume_and_clipboard_are_what_was_read_back() -> None:
     ]
 
 
+def test_a_row_that_is_pressed_may_change_the_icon_in_it() -> None:
+    def starred(said: str) -> Sequence[UiNode]:
+        row = node("Milk", (0.0, 0.3, 1.0, 0.38), clickable=True, resource_id=f"{APP}:id/row")
+        star = node(
+            "",
+            (0.85, 0.32, 0.95, 0.36),
+            class_name="android.widget.ImageView",
+            description=said,
+            resource_id=f"{APP}:id/star",
+        )
+        return page(row, star)
+
+    played = Played()
+    played.see(seen(starred("Star")))
+    played.press("Milk")
+    [effect] = played.see(seen(starred("Unstar")))
+    assert (effect.object, effect.before, effect.after) == ("Milk", "Star", "Unstar")
+
+
 # --- what is no effect ----------
 
 
