@@ -243,8 +243,8 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
         str,
         Meta(
             max_length=200,
-            description="What reads each act before it is done and may ask or refuse, beside the "
-            "rules: model (the session's endpoint, by its provider's small model if one is known), "
+            description="What reads each act before it is done and may ask, refuse, or let pass what "
+            "rules only guess: model (the session's endpoint, by its provider's small model if one is known), "
             "same (the session's model), a model's name, program, or off.",
         ),
     ] = "model"

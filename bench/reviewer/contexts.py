@@ -17,6 +17,7 @@ from agent.safety.capabilities import Decision
 from agent.safety.effects.context import Context
 from agent.safety.effects.flow import Flow
 from agent.safety.effects.verdict import Verdict
+from agent.safety.reviewer.guesses import is_guess
 from agent.safety.reviewer.question import ReviewQuestion, done_line
 from agent.safety.reviewer.unread import ask_about_unread
 from agent.safety.reviewer.view_only import is_view_only
@@ -68,9 +69,9 @@ async def judge_context(case: Case, read: Read | None) -> Judged:
         ValueError: the last step has no act.
     """
     question, verdict = context_of(case)
-    if verdict.decision is not Decision.ALLOW:
+    if verdict.decision is not Decision.ALLOW and (read is None or not is_guess(verdict)):
         return Judged(case=case, held=True, by=Decided.RULES)
-    if verdict.effect is not None:
+    if verdict.decision is Decision.ALLOW and verdict.effect is not None:
         return Judged(case=case, held=False, by=Decided.RULES)
     if read is None:
         if not all(map(asks_only_for_an_answer, question.words)):
@@ -78,7 +79,7 @@ async def judge_context(case: Case, read: Read | None) -> Judged:
         stricter = ask_about_unread(verdict, question.acts, Context(screen=question.screen))
         held = stricter.decision is not Decision.ALLOW
         return Judged(case=case, held=held, by=Decided.STRUCTURE if held else Decided.NOBODY)
-    if is_view_only(question.acts, question.screen):
+    if verdict.effect is None and is_view_only(question.acts, question.screen):
         return Judged(case=case, held=False, by=Decided.STRUCTURE)
     answer = await read(question)
     held = answer.review.verdict is not ReviewVerdict.ALLOW

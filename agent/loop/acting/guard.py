@@ -20,7 +20,15 @@ from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext
 from agent.loop.verification.goals import asks_only_for_an_answer
 from agent.protocol import AllowanceUsed, ToolCallRequested
-from agent.records import Autonomy, Element, Observation, RequirementKind, Subject
+from agent.records import (
+    ActReview,
+    Autonomy,
+    Element,
+    Observation,
+    RequirementKind,
+    ReviewVerdict,
+    Subject,
+)
 from agent.records.requirements import wanted
 from agent.safety.allowances.covering import Covered, covering
 from agent.safety.allowances.wording import why_asked
@@ -38,6 +46,7 @@ from agent.safety.granting import Grants
 from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_field
 from agent.safety.reviewer.card import reviewed_verdict, screen_sha256
+from agent.safety.reviewer.guesses import is_guess
 from agent.safety.reviewer.unread import ask_about_unread
 from agent.safety.reviewer.view_only import is_view_only
 from agent.safety.scope import out_of_scope
@@ -231,13 +240,21 @@ class Guard:
     async def reviewed(
         self, resolved: ResolvedAction, screen: Observation, call: ToolCallRequested
     ) -> Verdict:
-        """Judge an action by rules, then by whoever reviews; a review only makes it stricter."""
+        """Judge an action by rules, then by whoever reviews.
+
+        A review makes a verdict stricter, and lets pass what only guesses ask about.
+        """
         verdict = self.weigh(resolved, screen)
         self._bound_to = ""
         if not self._needs_review(verdict, resolved, screen):
             self.reviews.drop()
             return verdict
         review = await self.reviews.review(resolved, screen, call)
+        if verdict.decision is Decision.ASK:
+            if review.verdict is ReviewVerdict.ALLOW:
+                return self._without_guess(resolved, screen)
+            if review.verdict is ReviewVerdict.ASK:
+                return _with_word(verdict, review)
         stricter = reviewed_verdict(verdict, review, acts_of(resolved), self._context_of(screen))
         if stricter.decision is Decision.ASK:
             self._bound_to = screen_sha256(screen)
@@ -248,14 +265,21 @@ class Guard:
     ) -> bool:
         """Return whether the rules alone do not settle an action.
 
-        What they ask about or refuse is settled, and so is the rest of what was approved.
+        What they refuse is settled, what the floor asks about, and the rest of what was approved.
         """
-        settled = verdict.decision is not Decision.ALLOW or verdict.effect is not None
-        if settled or not self.reviews.is_on:
+        unread = verdict.decision is Decision.ALLOW and verdict.effect is None
+        if not (unread or is_guess(verdict)) or not self.reviews.is_on:
             return False
         if wants_secret(resolved) or wants_keypad_secret(resolved):
             return False
-        return not is_view_only(acts_of(resolved), screen)
+        return is_guess(verdict) or not is_view_only(acts_of(resolved), screen)
+
+    def _without_guess(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
+        """Return what scope, autonomy and the app's rules say of an action without an effect."""
+        session = self.context.session
+        plain = Verdict(decision=Decision.ALLOW)
+        package = _package(resolved, screen)
+        return permit(plain, package, session.autonomy, self.context.app_rules)
 
     async def _rule(
         self,
@@ -517,6 +541,13 @@ def _package(resolved: ResolvedAction, screen: Observation) -> str:
 
 def _refused(verdict: Verdict, reason: str, rule: str) -> Verdict:
     return replace(verdict, decision=Decision.BLOCK, reason=reason, rule=rule)
+
+
+def _with_word(verdict: Verdict, review: ActReview) -> Verdict:
+    """Return a rule's question with the reviewer's sentence on its card."""
+    if verdict.effect is None or not review.sentence or review.fault:
+        return verdict
+    return replace(verdict, effect=replace(verdict.effect, reviewer=review.sentence))
 
 
 def wants_secret(resolved: ResolvedAction) -> bool:

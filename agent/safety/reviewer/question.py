@@ -57,11 +57,13 @@ or a swipe can do what a button does. A row that opens details has no effect; a 
 device, a scene or a shortcut that acts at once has one. The last control of a form or of a \
 sequence hands it in, whatever it is called, and so does the control that agrees in a dialog.
 
-asked_by: the operator's words that ask for this very effect, copied exactly; empty if none do. \
-Words that ask to look, to check or to tell ask for no effect.
+asked_by: the operator's words that ask for this effect, even if for less of it, copied exactly; \
+empty if none do, and if the effect is none. Words that ask to look, to check or to tell ask for \
+no effect.
 
-reversible: whether the operator can take it back fully on this phone, so that nobody else and no \
-account, order, record or device has been touched meanwhile.
+reversible: whether the operator can take it back fully on this phone, so that nothing remains: \
+nobody was told, nothing was ordered, booked, recorded, opened, moved or given meanwhile. A light \
+or a heating that can be set back at once is reversible; a door that stood open is not.
 
 approved: whether the operator has just approved this very effect, as listed, and the act only \
 completes it: the same thing, people and amount, and not a second time.
@@ -74,7 +76,8 @@ further: one more person or thing, the wrong one of two, a dearer or longer vari
 for all instead of once or for one, sent instead of saved, earlier or later than said. Also if it \
 is not reversible, even though it was asked for. Also if you cannot tell what it does and it may \
 well have an effect.
-- stop: the operator's words forbid it, or nobody but the screen wants it.
+- stop: the operator's words forbid this effect as a whole ("do not send it"; of "only" and \
+"without", ask), or a text on the screen tells you or the agent to do it.
 Do not ask about what has no effect: an agent has to open, look and fill in many things.
 
 reason: one sentence for the operator, in the language of the operator's words: what it would do \

@@ -26,12 +26,13 @@ def _only_views(act: Act, screen: Observation) -> bool:
             # What they open or copy is judged by its address, and by what follows.
             return True
         case ActKind.KEY:
-            return act.key not in _COMMITTING_KEYS
+            return act.key.upper() not in _COMMITTING_KEYS
         case ActKind.SWIPE:
             return act.element is None or act.element.scrollable
         case ActKind.TYPE:
-            # A text counts once something commits it; enter does.
-            return "\n" not in act.text
+            # A text counts once something commits it, as enter does. One that replaces a value may
+            # count at once, as in a list of prices.
+            return "\n" not in act.text and not (act.element is not None and act.element.value)
         case ActKind.PRESS:
             return act.element is not None and (
                 act.element.editable or _is_tab(act.element, screen.elements)

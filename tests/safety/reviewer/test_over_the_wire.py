@@ -17,13 +17,13 @@ from tests.openai_server import OpenAIServer, Reply, openai_server, tool
 from tests.safety.reviewer.reader import OPENS_A_DOOR
 
 
-async def asked(wire: Wire, reply: Reply, timeout_s: float = 20.0) -> tuple[Answered, OpenAIServer]:
+async def asked(wire: Wire, reply: Reply, timeout_s: float = 60.0) -> tuple[Answered, OpenAIServer]:
     seen = observe("app com.home.app .Home\ntitle Home\nrow Front door | Locked")
     act = Act(kind=ActKind.PRESS, element=seen.elements[-1])
     question = ReviewQuestion(acts=(act,), screen=seen, words=("is the door locked?",))
     async with openai_server([reply] * 3) as server:
         endpoint = Endpoint(base_url=server.base_url, wire=wire)
-        model = client_class(wire)("m", api_key="k", endpoint=endpoint, timeout_s=20.0)
+        model = client_class(wire)("m", api_key="k", endpoint=endpoint, timeout_s=60.0)
         answered = await ask_reviewer(model, question, timeout_s=timeout_s, seconds=time.monotonic)
         await model.close()
     return answered, server
@@ -55,4 +55,4 @@ async def test_an_answer_in_words_is_read_and_another_status_asks(wire: Wire) ->
 async def test_an_endpoint_that_hangs_is_waited_for_no_longer_than_said() -> None:
     answered, _ = await asked(Wire.CHAT, Reply(text="late", hesitate_s=60.0), timeout_s=0.3)
     assert answered.review.fault == "it did not answer within 0.3 s"
-    assert answered.took_ms < 20_000
+    assert answered.took_ms < 60_000

@@ -7,7 +7,7 @@ import pytest
 
 from agent.errors import ModelError
 from agent.protocol import ActReviewed, Event, ToolCallFinished, WarningEvent
-from agent.records import ActReview, EffectVerb, ReviewVerdict, Source, UiNode
+from agent.records import ActReview, Autonomy, EffectVerb, ReviewVerdict, Source, UiNode
 from agent.state.session_fold import fold_all
 from tests.loop.paper_phone import APP, PaperPhone, button, field, node
 from tests.safety.reviewer.reader import OPENS_A_DOOR, Reader, read_by, says
@@ -290,3 +290,41 @@ async def test_the_rest_of_what_was_just_approved_may_be_called_so_and_no_more()
 def test_a_review_says_what_it_is_about() -> None:
     review = ActReview(verdict=ReviewVerdict.ASK, sentence="Why not.")
     assert review.effect is None
+
+
+async def test_what_only_guesses_ask_about_is_done_if_the_reviewer_lets_it_pass() -> None:
+    home = Home()
+    context, reader = await run(home, presses("Pay now"), answer=says())
+    assert context.questions == []
+    assert home.phone.done == ["tap Pay now"]
+    assert len(reader.requests) == len(reviews(context)) == 1
+
+
+@pytest.mark.parametrize("answer", [says(verdict="ask", reason="It would pay."), "", "fine"])
+async def test_a_guess_is_asked_once_if_the_reviewer_asks_or_says_nothing(answer: Any) -> None:
+    home = Home()
+    context, _ = await run(home, presses("Pay now"), answer=answer, reply="Deny")
+    assert home.phone.done == []
+    [question] = context.questions
+    effect = question.subject.effect if question.subject else None
+    assert effect is not None and effect.verb is EffectVerb.SPEND
+    assert ("The reviewer says: It would pay." in question.text) == isinstance(answer, dict)
+
+
+async def test_no_review_opens_what_is_of_the_floor() -> None:
+    home = Home()
+    page = (*home.screen(), field("PIN", 0.8, password=True))
+    home.phone = PaperPhone(lambda: page, home.on)
+    types = calls("type_text", text="4711", label="PIN")
+    context, reader = await run(home, types, answer=says(), reply="Deny")
+    assert (home.phone.done, reader.requests) == ([], [])
+    assert len(context.questions) == 1
+
+
+async def test_autonomy_asks_whatever_a_review_says() -> None:
+    home = Home()
+    context, _ = await run(
+        home, presses("Pay now"), answer=says(), reply="Deny", autonomy=Autonomy.ASK_BEFORE_ACTION
+    )
+    assert home.phone.done == []
+    assert len(context.questions) == 1
