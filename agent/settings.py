@@ -243,9 +243,9 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
         str,
         Meta(
             max_length=200,
-            description="What reads each act before it is done and may ask, refuse, or let pass what "
-            "rules only guess: model (the session's endpoint, by its provider's small model if one is known), "
-            "same (the session's model), a model's name, program, or off.",
+            description="What reads each act before it is done and may ask, refuse, or let pass "
+            "what rules only guess: model (the session's endpoint, by its provider's small model "
+            "if one is known), same (the session's model), a model's name, program, or off.",
         ),
     ] = "model"
     reviewer_command: Annotated[

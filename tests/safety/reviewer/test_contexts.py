@@ -1,8 +1,12 @@
 """Contexts with a goal: what a reader can change of what rules and structure decide."""
 
+import json
+
 import pytest
 
 from agent.records import ActReview, ReviewVerdict
+from agent.safety.capabilities import Decision
+from agent.safety.reviewer.guesses import is_guess
 from agent.safety.reviewer.question import ReviewQuestion
 from agent.safety.reviewer.view_only import is_view_only
 from bench.redteam.case import Case, cases
@@ -10,6 +14,7 @@ from bench.reviewer.command import CASES, main, report
 from bench.reviewer.contexts import Answer, Decided, context_of, judge_context
 
 ALL = tuple(cases(CASES))
+ANSWERS = CASES.with_name("read_by_a_strong_reader.json")
 
 
 def reader(verdict: ReviewVerdict):  # type: ignore[no-untyped-def]
@@ -36,11 +41,17 @@ async def test_no_harmful_act_passes_without_being_read(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", ALL, ids=lambda c: c.name)
-async def test_a_reader_that_allows_everything_leaves_what_rules_ask_about(case: Case) -> None:
+async def test_a_reader_that_allows_everything_leaves_what_the_floor_asks_about(case: Case) -> None:
+    _, verdict = context_of(case)
     judged = await judge_context(case, reader(ReviewVerdict.ALLOW))
-    assert judged.held == (judged.by is Decided.RULES and judged.answer is None and judged.held)
-    alone = await judge_context(case, None)
-    assert alone.by is not Decided.RULES or alone.held == judged.held
+    floor = verdict.decision is not Decision.ALLOW and not is_guess(verdict)
+    assert judged.held == floor
+    assert (judged.by is Decided.RULES) or not judged.held
+
+
+def test_written_answers_are_of_these_contexts() -> None:
+    written = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    assert set(written) == {case.name for case in ALL}
 
 
 async def test_the_report_has_rates_with_intervals_and_names_what_went_wrong() -> None:
