@@ -101,7 +101,13 @@ def verdict_request(
         Message(
             role=Role.USER,
             kind=MessageKind.GOAL,
-            text="\n".join(_case(past, requirements, decided, phone, answer)),
+            text="\n".join(_asked(past, requirements, decided, phone)),
+        ),
+        # What a screen says stands in no message with the operator's words.
+        Message(
+            role=Role.USER,
+            kind=MessageKind.OBSERVATION,
+            text="\n".join(_observed(past, requirements, answer)),
             image=image,
             image_type=media_type,
         ),
@@ -109,12 +115,11 @@ def verdict_request(
     return ModelRequest(messages=messages, tools=(_SCHEMA,))
 
 
-def _case(
+def _asked(
     past: ClaimHistory,
     requirements: Sequence[Requirement],
     decided: Sequence[RequirementVerdict],
     phone: str,
-    answer: str,
 ) -> Iterator[str]:
     yield f"## Goal\n{operator_text(past.goal)}"
     if past.hints or past.answers:
@@ -131,6 +136,11 @@ def _case(
     if decided:
         yield "## Decided"
         yield from (f"{d.number}. {one_line(d.text, 80)}: {d.verdict.value}" for d in decided)
+
+
+def _observed(
+    past: ClaimHistory, requirements: Sequence[Requirement], answer: str
+) -> Iterator[str]:
     yield "## Effects, as observed"
     yield from _effects(past)
     yield from _acts(past)

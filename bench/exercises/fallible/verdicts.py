@@ -28,7 +28,7 @@ def asked_goal(messages: Sequence[Message]) -> str | None:
 
 def verdict(messages: Sequence[Message], route: Sequence[Step], flaw: Flaw) -> Call:
     """Return the verdict: by the route, or the liars' own."""
-    case, last = messages[1].text, messages[-1].text
+    case = last = messages[-1].text
     labels = [label for label in _LABEL.findall(last) if label != "unlabeled"]
     match flaw:
         case Flaw.LIAR:

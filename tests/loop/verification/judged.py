@@ -115,7 +115,7 @@ class Witness:
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:
         self.requests.append(request)
-        text = request.messages[1].text
+        text = "\n".join(message.text for message in request.messages[1:])
         listed = text.split("## Open requirements", 1)[1].split("\n## ", 1)[0]
         numbers = [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.MULTILINE)]
         arguments = json.dumps({"verdicts": self.gives(text, numbers)})
