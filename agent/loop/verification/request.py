@@ -101,7 +101,7 @@ def verdict_request(
         Message(
             role=Role.USER,
             kind=MessageKind.GOAL,
-            text="\n".join(_asked(past, requirements, decided, phone)),
+            text="\n".join(_request_lines(past, requirements, decided, phone)),
         ),
         # What a screen says stands in no message with the operator's words.
         Message(
@@ -115,7 +115,7 @@ def verdict_request(
     return ModelRequest(messages=messages, tools=(_SCHEMA,))
 
 
-def _asked(
+def _request_lines(
     past: ClaimHistory,
     requirements: Sequence[Requirement],
     decided: Sequence[RequirementVerdict],

@@ -20,6 +20,8 @@ _TEXT_CHARS = 200
 _SENTENCE_CHARS = 300
 _QUOTES = "\"'“”„«»‘’` .…"
 _SPACE = re.compile(r"\s+")
+_FINAL = frozenset({EffectVerb.SPEND, EffectVerb.SEND, EffectVerb.PUBLISH, EffectVerb.CALL})
+"""What nobody takes back, whatever an answer says of it."""
 
 
 def read_answer(
@@ -53,7 +55,7 @@ def read_answer(
     if question.approved and said["approved"]:
         # The rest of what a person has just let pass; the rules see to it that it is the same.
         return review
-    if not review.reversible:
+    if not review.reversible or effect in _FINAL:
         return replace(review, verdict=ReviewVerdict.ASK)
     if not review.asked_by:
         fault = "it quotes no words of yours that ask for this"

@@ -3,6 +3,7 @@
 import click
 
 from agent.errors import ModelError, UsageError
+from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
@@ -101,6 +102,6 @@ def _words(value: bool | int | str | None) -> str:
         case bool():
             return "yes" if value else "no"
         case int():
-            return f"{value:,} tokens"
+            return counted(value, "token")
         case _:
             return str(value)

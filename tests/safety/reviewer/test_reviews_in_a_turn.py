@@ -167,14 +167,15 @@ async def test_only_what_the_operator_wrote_and_can_take_back_lets_an_effect_pas
     assert len(context.questions) == asked
 
 
-async def test_a_reviewer_that_allows_everything_makes_no_rule_looser() -> None:
+@pytest.mark.parametrize("effect", ["spend", "send", "publish", "call"])
+async def test_what_nobody_takes_back_is_asked_about_whatever_a_review_says(effect: str) -> None:
     home = Home()
-    allows = says(effect="spend", asked_by="pay", approved=True)
-    context, reader = await run(
+    allows = says(effect=effect, asked_by="pay", approved=True, reversible=True)
+    context, _ = await run(
         home, presses("Pay now"), answer=allows, goal="pay the bill", reply="Deny"
     )
+    assert home.phone.done == []
     assert len(context.questions) == 1
-    assert reader.requests == []
 
 
 async def test_what_only_moves_the_view_is_not_read() -> None:

@@ -34,7 +34,7 @@ class Played:
             end = await task().run(self.context)
             await model.close()
             # Not what a claim of success is checked with.
-            self.requests = [r for r in server.requests if "click_element" in str(r.get("tools"))]
+            self.requests = [r for r in server.requests if "click_element" in str(r)]
         return end
 
 
