@@ -61,7 +61,7 @@ def test_the_providers_small_model_reads_and_the_sessions_where_none_is_known(
 def test_a_server_of_this_machine_reads_by_the_sessions_model(tmp_path: Path) -> None:
     found = reviewing(tmp_path, "qwen3", base_url=LOCAL, reviewer_timeout_s=7.0)
     assert found.model is not None
-    assert (found.model.name, found.is_same, found.timeout_s) == ("qwen3", True, 7.0)
+    assert (found.model.name, found.is_same, found.timeout_s) == ("qwen3", True, 45.0)
 
 
 def test_another_model_can_be_named(tmp_path: Path) -> None:

@@ -44,6 +44,8 @@ def reviewing_for(model: Model, settings: Settings, session: Session) -> Reviewi
     if wanted in {MODEL, SAME, PILOT}:
         if wanted == PILOT or not isinstance(model, EndpointModel):
             return Reviewing()
+        # It cannot answer faster than it does: it is waited for as for its other answers.
+        timeout_s = max(timeout_s, settings.model.timeout_s)
         return Reviewing(model=model, timeout_s=timeout_s, is_same=True)
     # Where the session's own model is asked by the settings, a name may tell another provider.
     recorded = session.endpoint
