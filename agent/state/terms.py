@@ -12,6 +12,7 @@ from agent.protocol import AbortReason
 
 STOPPED = "stopped"
 _TERMS: dict[StrEnum, str] = {
+    records.FieldFate.NONE: "in no field",
     records.SessionState.CREATED: "draft",
     records.SessionState.WAITING_FOR_USER: "idle",
     records.SessionState.COMPLETED: "done",

@@ -282,9 +282,6 @@ async def test_every_action_tool_waits_for_a_review_in_the_background_and_the_tu
         says("click_element", element=1),
         says("long_press_element", element=1),
         says("type_text", text="x", element=3),
-        says("scroll", direction="down"),
-        says("press_button", button="HOME"),
-        says("launch_app", app="com.android.settings"),
     ):
         context = MemoryContext(scripted(reply), counter.phone, background=True)
         end = await task().run(context)

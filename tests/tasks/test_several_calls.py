@@ -222,7 +222,8 @@ async def test_the_screens_between_two_calls_of_an_answer_are_not_shown_later() 
     await run(model, form)  # type: ignore[arg-type]
     kinds = [message.kind for message in model.requests[-1].messages[2:]]
     one = [MessageKind.REPLY, MessageKind.RESULT]
-    assert kinds == [MessageKind.OBSERVATION, *(4 * one), MessageKind.OBSERVATION]
+    last = [MessageKind.OBSERVATION, MessageKind.EFFECTS]
+    assert kinds == [MessageKind.OBSERVATION, *(4 * one), *last]
 
 
 async def test_an_act_that_only_the_picture_shows_ends_the_answer() -> None:

@@ -18,7 +18,7 @@ async def test_a_number_answers_from_the_card_only_after_the_grace_period(consol
         assert seat.deck.sessions.has_focus, "focus was stolen"
         await seat.press("exclamation_mark")
         await seat.until(lambda: seat.deck.focused is seat.deck.card, "the card")
-        await seat.press("2", "enter")
+        await seat.press("2")
         assert seat.core.ops == []
         now_s[0] += 0.6
         await seat.press("2")

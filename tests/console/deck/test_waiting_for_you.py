@@ -118,6 +118,7 @@ async def test_what_refuses_is_called_reject_wherever_it_is_read(console: Open) 
 async def test_rejecting_says_that_enter_rejects(console: Open) -> None:
     async with console(play=with_approval) as seat:
         await look_at(seat, "s1")
+        seat.deck.card.clock_s = lambda: 1e9
         await seat.press("r")
         await seat.see("reject ▸")
         await seat.see("enter reject")
