@@ -180,7 +180,12 @@ class HeaderFooter(Controller):
         waits = self._waits_for_you()
         told += waits
         room = width - sum(len(text) for text, _ in (*told, *fixed)) - 1
-        keys = ((f" {armed} ", "bold $ask"),) if armed else _keys(self._screen.footer_keys(), room)
+        wanted = self._screen.footer_keys()
+        keys = ((f" {armed} ", "bold $ask"),) if armed else _keys(wanted, room)
+        if waits and len(keys) == 1 and wanted and wanted[0][0] == "esc":
+            # The key that hands a phone back is never left out.
+            told, waits = told[: -len(waits)], ()
+            keys = _keys(wanted, width - sum(len(text) for text, _ in (*told, *fixed)) - 1)
         if _cells(told, keys, fixed) > width:
             # The sentence that has to be answered is there for a few seconds only.
             told = waits = ()
