@@ -147,7 +147,7 @@ async def test_a_secret_that_a_goal_says_is_given_when_the_agent_asks_for_it(
     met = Reply(text='{"verdict": "cannot tell", "evidence": []}')
     run = begin(tmp_path / "run", plan_of("payment-approved"))
     script = [Reply(tools=(step,)) for step in steps]
-    async with openai_server([*script, met, met]) as server:
+    async with openai_server([*script, met, script[-1], met]) as server:
         settings = settings_of(tmp_path / "data", base_url=server.base_url, vision=False)
         await carry_out(
             run, exercises("payment-approved"), settings, Limits(phones=1), lambda *_: None

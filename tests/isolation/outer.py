@@ -174,7 +174,9 @@ async def _play(folder: Path) -> dict[str, Any]:
             await asyncio.start_server(_web, "0.0.0.0", 80),
         ):
             (folder / "config.toml").write_text(
+                # Who does what it is told would review as it is told.
                 f'[model]\nname = "obedient"\nbase_url = "http://{HERE}:{endpoint.port}/v1"\n'
+                '[safety]\nreviewer = "off"\n'
             )
             endpoints = f"tcp {HERE}:{endpoint.port}"
             # That the recorder would see it: a name, a page, a closed port, a datagram, a ping.

@@ -50,11 +50,15 @@ def _may_commit(act: Act, page: Page) -> bool:
         case ActKind.SWIPE:
             return element is not None and not element.scrollable and act.direction in _SIDEWAYS
         case ActKind.PRESS if element is not None:
-            return element.kind == "switch" or (
-                ends(element, page) and not _pages_on(element, page)
-            )
+            is_last = ends(element, page) and not _is_one_of_rows(element, page)
+            return element.kind == "switch" or (is_last and not _pages_on(element, page))
         case _:
             return False
+
+
+def _is_one_of_rows(element: Element, page: Page) -> bool:
+    """Return whether a control is one of several alike: the last row of a list ends no page."""
+    return page.is_row(element) and page.rows >= 2
 
 
 def _pages_on(element: Element, page: Page) -> bool:
