@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from agent.language.tokens import Token, tokens, words
 from agent.loop.verification.values import is_carried, values_of
 from agent.records import Requirement, RequirementKind, RequirementOrigin
+from agent.safety.redacting.redaction import TAKEN_OUT
 from agent.text import one_line
 
 MOST_REQUIREMENTS = 30
@@ -34,7 +35,11 @@ class Wished(NamedTuple):
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """Cut a text into its sentences and lines; a quoted text is never cut."""
+    """Cut a text into its sentences and lines; a quoted text is never cut.
+
+    What was taken out of it as a secret asks for nothing.
+    """
+    text = TAKEN_OUT.sub("", text)
     quoted = [(v.start, v.end) for v in values_of(text) if v.kind in {"quote", "address"}]
     found, begin = [], 0
     for match in _SENTENCE.finditer(text):

@@ -18,6 +18,7 @@ from agent.safety.effects.verbs import RULES
 from agent.safety.effects.verdict import Verdict
 
 _TICKS = frozenset("✓✔☑✅")
+_FEWEST_ITEMS = 3
 _SIDEWAYS = frozenset({"left", "right"})
 
 
@@ -50,15 +51,26 @@ def _may_commit(act: Act, page: Page) -> bool:
         case ActKind.SWIPE:
             return element is not None and not element.scrollable and act.direction in _SIDEWAYS
         case ActKind.PRESS if element is not None:
-            is_last = ends(element, page) and not _is_one_of_rows(element, page)
+            is_last = ends(element, page) and not _is_item(element, page)
             return element.kind == "switch" or (is_last and not _pages_on(element, page))
         case _:
             return False
 
 
-def _is_one_of_rows(element: Element, page: Page) -> bool:
-    """Return whether a control is one of several alike: the last row of a list ends no page."""
-    return page.is_row(element) and page.rows >= 2
+def _is_item(element: Element, page: Page) -> bool:
+    """Return whether a control is one of several things alike, such as the cards of a shop.
+
+    A thing says more than one thing of itself, and stands among others of its class and size.
+    """
+    if " | " not in element.label:
+        return False
+    return sum(_size(other) == _size(element) for other in page.pressables) >= _FEWEST_ITEMS
+
+
+def _size(element: Element) -> tuple[str, int, int]:
+    bounds = element.bounds
+    across, down = bounds.right - bounds.left, bounds.bottom - bounds.top
+    return element.class_name, round(across * 50), round(down * 50)
 
 
 def _pages_on(element: Element, page: Page) -> bool:

@@ -99,3 +99,8 @@ def test_a_list_of_conditions_alone_conditions_nothing() -> None:
 def test_nothing_is_a_sentence_of_nothing() -> None:
     assert sentences(" \n.;") == ()
     assert uncovered("", ()) == ()
+
+
+def test_a_secret_that_was_taken_out_asks_for_nothing() -> None:
+    assert sentences("Send 15 to Tom; my [PIN REDACTED]") == ("Send 15 to Tom my",)
+    assert sentences("[CARD REDACTED]") == ()
