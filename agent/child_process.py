@@ -1,4 +1,4 @@
-"""The end of programs that are started here, whoever else holds their pipes.
+"""Talk to programs that are started here, and end them, whoever else holds their pipes.
 
 `asyncio.subprocess.Process.wait` returns once the process has ended and its pipes are closed. A
 program may have left a pipe to one of its own children, or filled one that nobody reads: then it
@@ -43,6 +43,26 @@ async def end_child(
     await process.wait()
     # The end of a pipe is a callback of the next turn of the loop.
     await asyncio.sleep(0)
+
+
+async def converse(process: asyncio.subprocess.Process, told: bytes, *, most_bytes: int) -> str:
+    """Write to a process that has pipes, and return what it wrote when it has ended.
+
+    Raises:
+        OverflowError: it writes more than `most_bytes`; it still runs then.
+    """
+    assert process.stdin is not None and process.stdout is not None
+    with suppress(ConnectionError):
+        process.stdin.write(told)
+        await process.stdin.drain()
+    process.stdin.close()
+    said = bytearray()
+    while chunk := await process.stdout.read(4096):
+        said += chunk
+        if len(said) > most_bytes:
+            raise OverflowError(f"more than {most_bytes:,} bytes")
+    await process.wait()
+    return said.decode("utf-8", "replace")
 
 
 def send(process: asyncio.subprocess.Process, signum: signal.Signals, *, group: bool) -> None:

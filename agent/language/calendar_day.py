@@ -1,4 +1,4 @@
-"""What is said of a day: a date of which some may be missing. Pure."""
+"""A day as a text names it: a date whose parts may be missing. Pure."""
 
 from datetime import date
 from typing import NamedTuple
@@ -7,7 +7,7 @@ _LEAP_YEAR = 2024
 
 
 class Day(NamedTuple):
-    """What is said of a day; None is not said."""
+    """A day as a text names it; None: the text does not name that part."""
 
     year: int | None = None
     month: int | None = None
@@ -16,7 +16,7 @@ class Day(NamedTuple):
     """0 is Monday."""
 
     def may_be(self, wanted: date) -> bool:
-        """Return whether a date is all that is said."""
+        """Return whether a date fits every part that is named."""
         return (
             self.year in {None, wanted.year}
             and self.month in {None, wanted.month}
@@ -25,9 +25,9 @@ class Day(NamedTuple):
         )
 
     def on(self, today: date) -> date | None:
-        """Return the date, whatever its weekday is said to be; None: it has no day or month.
+        """Return the date, whatever weekday is named; None: day or month is missing.
 
-        A year that is not said is the one that brings the date nearest to today.
+        A missing year is the one that brings the date nearest to today.
         """
         if self.month is None or self.day is None:
             return None
@@ -39,7 +39,7 @@ class Day(NamedTuple):
 
 
 def may_be_same(one: Day, other: Day) -> bool:
-    """Return whether nothing differs that is said of two days, or follows from it."""
+    """Return whether two days agree in all parts that both name, or that follow from these."""
     pairs = zip(_with_weekday(one), _with_weekday(other), strict=True)
     return all(mine is None or its is None or mine == its for mine, its in pairs)
 
@@ -58,7 +58,7 @@ def day_exists(year: int | None, month: int, day: int | None) -> bool:
 
 
 def date_or_none(year: int, month: int, day: int) -> date | None:
-    """Return a date; None: there is none."""
+    """Return a date; None: no calendar has it."""
     try:
         return date(year, month, day)
     except ValueError:

@@ -17,6 +17,7 @@ Sources: Unicode's NFKC_Casefold (UAX 31, UAX 44) for `folded`, UTS 39 for `skel
 
 import re
 import unicodedata
+from abc import abstractmethod
 from functools import lru_cache
 
 from agent.language.look_alikes import LOOK_ALIKES
@@ -53,8 +54,9 @@ class CharTable(dict[int, str]):
             self[code] = found
         return found
 
+    @abstractmethod
     def becomes(self, char: str) -> str:
-        raise NotImplementedError
+        """Return what a character becomes."""
 
 
 class _Digits(CharTable):

@@ -10,9 +10,8 @@ import json
 import logging
 import signal
 from collections.abc import Sequence
-from contextlib import suppress
 
-from agent.child_process import end_child, send
+from agent.child_process import converse, end_child, send
 from agent.records import Notice
 from agent.text import one_line
 
@@ -81,24 +80,18 @@ class CommandSink:
             send(process, signal.SIGTERM, group=True)
 
     async def _converse(self, process: asyncio.subprocess.Process, notice: Notice) -> str:
-        assert process.stdin is not None and process.stdout is not None
-        with suppress(ConnectionError):
-            process.stdin.write(_as_json(notice))
-            await process.stdin.drain()
-        process.stdin.close()
-        said = bytearray()
-        while chunk := await process.stdout.read(4096):
-            said += chunk
-            if len(said) > REPLY_LIMIT_BYTES:
-                _log.warning("The notice command wrote more than %d bytes", REPLY_LIMIT_BYTES)
-                return ""
-        code = await process.wait()
-        if code != 0:
+        try:
+            said = await converse(process, _as_json(notice), most_bytes=REPLY_LIMIT_BYTES)
+        except OverflowError as error:
+            _log.warning("The notice command wrote %s", error)
+            return ""
+        code = process.returncode or 0
+        if code:
             # A signal is how a notice is taken away.
             if code > 0:
                 _log.warning("The notice command ended with %d", code)
             return ""
-        return said.decode("utf-8", "replace").strip() if notice.may_reply else ""
+        return said.strip() if notice.may_reply else ""
 
 
 def _as_json(notice: Notice) -> bytes:

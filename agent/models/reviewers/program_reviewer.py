@@ -8,9 +8,8 @@ import asyncio
 import json
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
-from agent.child_process import end_child
+from agent.child_process import converse, end_child
 from agent.errors import ModelError
 from agent.models.model import ModelReply, ModelRequest, Role
 from agent.records import Usage
@@ -74,22 +73,13 @@ class ProgramReviewer:
         return None
 
     async def _converse(self, process: asyncio.subprocess.Process, told: bytes) -> str:
-        assert process.stdin is not None and process.stdout is not None
-        with suppress(ConnectionError):
-            process.stdin.write(told)
-            await process.stdin.drain()
-        process.stdin.close()
-        said = bytearray()
-        while chunk := await process.stdout.read(4096):
-            said += chunk
-            if len(said) > _OUTPUT_BYTES:
-                raise ModelError(
-                    f"{self.name} wrote more than {_OUTPUT_BYTES:,} bytes.", retryable=False
-                )
-        code = await process.wait()
-        if code:
-            raise ModelError(f"{self.name} ended with {code}.", retryable=False)
-        return said.decode("utf-8", "replace")
+        try:
+            said = await converse(process, told, most_bytes=_OUTPUT_BYTES)
+        except OverflowError as error:
+            raise ModelError(f"{self.name} wrote {error}.", retryable=False) from error
+        if process.returncode:
+            raise ModelError(f"{self.name} ended with {process.returncode}.", retryable=False)
+        return said
 
 
 def _as_json(request: ModelRequest) -> bytes:
