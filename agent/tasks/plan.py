@@ -230,7 +230,9 @@ class _Planning:
             case WorkAlone() if len(several := self._named()) > 1 and not self.gap_told:
                 self.gap_told = True
                 names = ", ".join(several)
-                await self._fail(request, f"the goal names {names}, and one works alone. {_OR_WHY}")
+                await self._fail(
+                    request, f"the goal names {names}, but only one phone would work. {_OR_WHY}"
+                )
             case WorkAlone(reason=reason):
                 await self._finish(request, ActionOutcome.DONE, "Beginning.")
                 return await self._without_delegating(tidy(reason))

@@ -235,7 +235,7 @@ class UpdatePlan(Arguments, frozen=True, kw_only=True):
     ] = ()
     requirements: Annotated[
         tuple[RequiredPart, ...],
-        msgspec.Meta(description="All of the goal, cut into what must be so."),
+        msgspec.Meta(description="The whole goal, split into what must be true."),
     ] = ()
     explanation: str = ""
 

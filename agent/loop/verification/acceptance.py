@@ -25,8 +25,8 @@ from agent.records import (
 )
 from agent.text import one_line
 
-NO_POINTER = "What was pointed at as evidence does not exist"
-NO_EFFECT = "No effect that stands shows it: only a page, or a text in a field"
+NO_POINTER = "The evidence that was pointed at does not exist"
+NO_EFFECT = "No lasting effect shows it: there is only a page, or text in a field"
 _FEW = 10
 _LEAST_NAME = 3
 _NAME_WORDS = 3
@@ -278,7 +278,7 @@ def _not_in_front(
     front += [said] if any(p.step == newest and p.element for p in evidence) else []
     wanted = {word for word in words(one.object or one.text) if len(word) >= _LEAST_NAME}
     if wanted.isdisjoint(words(" ".join(front))):
-        return "Nothing in front is called so"
+        return "Nothing in front has that name"
     switches = [element for element in seen.elements if element.checkable]
     titles = {words(e.label) for p in evidence if (e := _element(p, past)) is not None}
     for switch in switches:
@@ -298,7 +298,7 @@ def _unread(one: Requirement, answer: str, evidence: Sequence[Evidence], said: s
         shown = numbers_in(said)
         if any(_is_shown(n, shown, len(evidence)) for n in told):
             return ""
-        return "What was pointed at shows none of the numbers that you tell"
+        return "The evidence shows none of the numbers in your answer"
     if _QUESTION.search(one.text):
         # Yes and no are on no screen.
         return ""
@@ -308,7 +308,7 @@ def _unread(one: Requirement, answer: str, evidence: Sequence[Evidence], said: s
     few = [n for n in numbers_in(answer) if n.may_be(count)]
     if few or not frozenset(news).isdisjoint(words(answer)):
         return ""
-    return "Your summary tells nothing of what was pointed at"
+    return "Your summary says nothing of what the evidence shows"
 
 
 def _is_shown(number: Number, shown: Sequence[Number], count: int) -> bool:

@@ -155,7 +155,7 @@ def _state(
             return _verdict(one, GoalVerdict.NOT_MET, reason, (evidence_of(effect),))
         return None
     if ours and (undone := ours[-1]).undone_by:
-        reason = f"It was turned back at effect {undone.undone_by}"
+        reason = f"Effect {undone.undone_by} reversed it"
         return _verdict(one, GoalVerdict.CANNOT_TELL, reason, (evidence_of(undone),))
     for step, seen in reversed(past.seen):
         for element in seen.elements:

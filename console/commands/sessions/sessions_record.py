@@ -176,7 +176,7 @@ def require(
             session = await core.session(session.session_id)
         lines = [requirement_line(one) for one in session.requirements]
         told = {"ok": True, "requirements": [plain.as_builtins(r) for r in session.requirements]}
-        return "\n".join(lines) or "No requirements yet: the first step makes them out.", told
+        return "\n".join(lines) or "No requirements yet: the first step lists them.", told
 
     act_on(ctx, session_id, act, as_json=as_json)
 

@@ -202,7 +202,7 @@ class MarkController(Controller):
         if act is None:
             return ""
         plan = plan_for(act, purpose.subject.split(), self._state, text="\0")
-        return "" if plan.steps else "No session is left that takes it."
+        return "" if plan.steps else "No session is left to send it to."
 
     def forget(self) -> None:
         """Close the composer's prompt."""
