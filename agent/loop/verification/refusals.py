@@ -185,8 +185,8 @@ def _nowhere(one: Requirement, past: ClaimHistory, today: date | None) -> Iterat
         if not is_carried(value, pool, today):
             yield (
                 f'{one.number}. "{one_line(one.text, 100)}": "{one_line(value.text, 60)}" stood on '
-                "no screen and in nothing that was done. If it is a limit or a condition, list that "
-                "part with update_plan as kind condition"
+                "no screen and in nothing that was done. If it is a limit or a condition, list "
+                "that part with update_plan as kind condition"
             )
 
 
