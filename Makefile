@@ -50,7 +50,7 @@ lint: $(READY) ## ruff
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-types: $(READY) ## mypy, strict, on the four packages
+types: $(READY) ## mypy, strict, on the four packages, the benchmarks and the scripts
 	@$(BIN)/mypy
 
 bench: $(READY) ## Measure; prints the tables that the documents quote

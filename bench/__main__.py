@@ -6,6 +6,7 @@ and never fail because a machine is slow.
 
 import argparse
 import importlib
+import inspect
 import pkgutil
 import sys
 from pathlib import Path
@@ -48,13 +49,22 @@ def main() -> None:
     for name in chosen:
         if not options:
             print(f"\n## {name}\n", flush=True)
-        run = importlib.import_module(found[name]).main
+        module = importlib.import_module(found[name])
+        run = module.main
+        if options and not inspect.signature(run).parameters:
+            # It has no options of its own: it can say what it measures, and refuses any other.
+            parser = argparse.ArgumentParser(
+                prog=f"python -m bench {name}",
+                description=module.__doc__,
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
+            parser.parse_args(options)
         began = _host.ticks()
         run(options) if options else run()
-        given = _host.ticks().given_since(began)
-        if given < _host.FAIR:
+        share = _host.ticks().given_since(began)
+        if share < _host.FAIR:
             print(
-                f"\nThe host gave {given:.0%} of the CPU that was asked for meanwhile.", flush=True
+                f"\nThe host gave {share:.0%} of the CPU that was asked for meanwhile.", flush=True
             )
 
 

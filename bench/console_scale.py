@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,7 +134,7 @@ class Watch:
     async def keys(self, step: str, *keys: str) -> None:
         """Press keys, each by itself."""
         for key in keys:
-            await self.of(step, lambda key=key: self._pilot.press(key))
+            await self.of(step, partial(self._pilot.press, key))
 
 
 async def _measure(scene: Scene, profiled: str) -> dict[str, list[float]]:
@@ -165,7 +166,7 @@ async def _walk(watch: Watch, app: SwitchboardApp, core: FakeCore, scene: Scene)
     await watch.keys("Deck: a key, down", *["j"] * 40)
     await watch.keys("Deck: half a page", *["ctrl+u", "ctrl+d"] * 10)
     for number in range(_EVENTS):
-        await watch.of("Deck: an event is shown", lambda n=number: _event(app, core, n, scene))
+        await watch.of("Deck: an event is shown", partial(_event, app, core, number, scene))
     await watch.keys("Deck: first, last", "g", "G", "g", "G")
     await watch.keys("Deck: open the filter", "slash")
     await watch.keys("Deck: a letter of the filter", *_letters(_WORDS))
@@ -178,12 +179,12 @@ async def _walk(watch: Watch, app: SwitchboardApp, core: FakeCore, scene: Scene)
     await watch.keys("Wall: opened", "2")
     await watch.keys("Wall: a key", *["l"] * 30)
     for number in range(30):
-        await watch.of("Wall: an event is shown", lambda n=number: _event(app, core, n, scene))
+        await watch.of("Wall: an event is shown", partial(_event, app, core, number, scene))
     await watch.keys("History: opened", "4")
     await watch.keys("History: a key, down", *["j"] * 30)
     await watch.keys("History: last, reading on", *["G"] * 8)
     for number in range(30):
-        await watch.of("History: an event is shown", lambda n=number: _event(app, core, n, scene))
+        await watch.of("History: an event is shown", partial(_event, app, core, number, scene))
     await watch.keys("History: to the search", "slash")
     await watch.keys("History: a letter of a filter", *_letters("phone:rack-1"))
 

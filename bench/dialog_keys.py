@@ -10,6 +10,7 @@ import asyncio
 import statistics
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from agent.config import load_settings
@@ -66,7 +67,7 @@ async def measure(*, profiled: str = "") -> dict[str, list[float]]:
                     await headless.at_rest()
                     headless.look(app)
                     for one in _WORDS:
-                        await watch.of(place, lambda one=one: pilot.press(_name(one)))
+                        await watch.of(place, partial(pilot.press, _name(one)))
                     for _ in range(3):
                         await pilot.press("escape")
         finally:

@@ -13,6 +13,7 @@ import random
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -251,7 +252,7 @@ async def _peer_rate(episodes: list[Episode], seconds: float) -> float:
         base64.b64decode(json.loads(await reader.readexactly(length))["screen_image"])
 
     try:
-        rate = await _rate([lambda at=at: ask(at) for at in range(len(serials))], seconds)
+        rate = await _rate([partial(ask, at) for at in range(len(serials))], seconds)
         return rate.a_second
     finally:
         for _, writer in links:
@@ -273,6 +274,7 @@ class _Timed(Recorder):
 
 async def _recorded(phones: PhoneSource, folder: Path) -> None:
     print(f"| {STEPS} steps with tree and picture | ms a step |\n|---|---|")
+    wall = spent = 0.0
     async with _Timed(Recording(folder=folder / "data")) as recorder:
         for name, used in (("not recorded", None), ("recorded", recorder)):
             episode = Episode(phones, EXERCISES, recorder=used, max_steps=STEPS, wait_s=60)

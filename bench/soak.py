@@ -160,7 +160,7 @@ class _Gauge(NamedTuple):
             sessions=sessions,
             steps=sessions * STEPS,
             frames=self.fleet.frames_given,
-            drawn=self.app.frame_clock.sent,
+            drawn=self.app.redraw.frame_clock.sent,
             seconds=time.monotonic() - self.began_s,
             rss_mb=pages * os.sysconf("SC_PAGESIZE") / 1e6,
             files=len(list(Path("/proc/self/fd").iterdir())),

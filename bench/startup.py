@@ -25,7 +25,7 @@ from agent.protocol import SessionStateChanged
 from agent.records import SessionState
 from agent.store.embedded.sqlite_store import EventDraft, SqliteStore
 from bench.storage.history import SESSIONS, opening_of
-from tests.end_to_end.conftest import free_port
+from support.adb import free_port
 from tests.end_to_end.harness import base_environment, end_all_of
 
 ROUNDS = 7

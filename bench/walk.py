@@ -31,7 +31,7 @@ from agent.core import Core, Overview
 from agent.protocol import SessionCreate
 from agent.records import QuestionKind, SessionState
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 BOUND_S = 90.0
 _LOOK_S = 0.05
@@ -558,7 +558,7 @@ async def _walk(
 
 def main(options: list[str] | None = None) -> None:
     """Walk at each terminal, or at those that are named, and print the table."""
-    import busy_day
+    from scripts import busy_day
 
     parser = argparse.ArgumentParser(prog="python -m bench walk", description=__doc__)
     parser.add_argument("--at", type=int, nargs="*", help="which terminals: 0 to 3")

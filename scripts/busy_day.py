@@ -13,12 +13,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from msgspec.structs import replace
-from scene import fill_past, plan_jobs
 
 from agent.config import load_settings
 from agent.core import Core, Overview
@@ -27,6 +27,7 @@ from agent.records import SessionState
 from agent.rpc.remote_core import connect_or_none
 from agent.settings import Settings
 from agent.store.store import wall_clock_ms
+from scripts.scene import fill_past, plan_jobs
 
 PHONES = 12
 SESSIONS = 50
@@ -94,7 +95,7 @@ async def live_yesterday(settings: Settings) -> None:
         stack.push_async_callback(core.close)
         for goal in YESTERDAY:
             name = await begin(core, goal)
-            await until(core, f"the end of “{goal}”", lambda now, name=name: are_over(now, name))
+            await until(core, f"the end of “{goal}”", partial(is_over, name))
 
 
 async def fill_today(core: Core) -> None:
@@ -141,6 +142,10 @@ async def begin(core: Core, goal: str, serial: str = "", *, start: bool = True) 
     """Begin a session, or leave a draft of it; return its id."""
     reply = await core.request(SessionCreate(goal=goal, serial=serial, start=start))
     return reply.session_id
+
+
+def is_over(name: str, now: Overview) -> bool:
+    return are_over(now, name)
 
 
 def are_over(now: Overview, *names: str) -> bool:

@@ -199,7 +199,7 @@ def tango(hall: Hall, serial: str) -> Report:
     for row in rows:
         if row.get("video"):
             pictures = decoded(hall.folder / row["video"])
-            if pictures != row["frames"]:
+            if str(pictures) != str(row["frames"]):
                 row["outcome"] = "failed"
                 row["reason"] = f"{row['frames']} frames were sent, {pictures} could be decoded"
     return Report("@yume-chan/adb, adb-scrcpy, adb-server-node-tcp", "2.6.4", rows=rows)

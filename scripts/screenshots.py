@@ -26,10 +26,7 @@ from PIL import Image, ImageColor
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from paint import CELL, paint
-from scene import BOUND_S, busy, come_to_approval, fill_past, fill_wall, plan_jobs
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from agent.core import Core
 from agent.protocol import WheelHandBack
@@ -41,6 +38,8 @@ from console.core.device_setup import Devices
 from console.core.host import Host, run_with_host
 from console.terminal.signals import StopRequest
 from console.terminal.themes import LIGHT
+from scripts.paint import CELL, paint
+from scripts.scene import BOUND_S, busy, come_to_approval, fill_past, fill_wall, plan_jobs
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
 
@@ -145,8 +144,8 @@ async def draw(core: Core, settings: Settings, shot: Shot, focus: str) -> None:
         await pilot.pause()
         image = paint(
             app.screen._compositor.render_strips(),
-            ink=ImageColor.getrgb(theme.foreground or "#ffffff"),
-            paper=ImageColor.getrgb(theme.background or "#000000"),
+            ink=ImageColor.getrgb(theme.foreground or "#ffffff")[:3],
+            paper=ImageColor.getrgb(theme.background or "#000000")[:3],
         )
         if shot.columns > NARROW[0]:
             await lay_frame(app, image)
@@ -174,6 +173,7 @@ async def lay_frame(app: SwitchboardApp, image: Image.Image) -> None:
     if source is None:
         return
     place, parts = source.view.content_region, source.view.unmarked_parts()
+    frame = None
     # The first is of the small video that cells need; one that is large enough begins after it.
     for _ in range(6):
         frame = await source.read(place.width * CELL[0], place.height * CELL[1])

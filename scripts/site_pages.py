@@ -47,10 +47,10 @@ def stage(folder: Path) -> None:
         page = f"# {title}\n\n```text\n{text}```\n"
         (folder / f"{name}.md").write_text(page, encoding="utf-8")
     (folder / "docs/decisions/index.md").write_text(decisions(), encoding="utf-8")
-    for page in folder.rglob("*.md"):
-        text = page.read_text(encoding="utf-8")
-        led = _LINK.sub(partial(_led, page=page, folder=folder), text)
-        page.write_text(led, encoding="utf-8")
+    for path in folder.rglob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        led = _LINK.sub(partial(_led, page=path, folder=folder), text)
+        path.write_text(led, encoding="utf-8")
     _show_only_what_is_linked(folder)
 
 

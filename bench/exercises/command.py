@@ -17,6 +17,7 @@ from bench.exercises import report
 from bench.exercises.fallible.flaws import Flaw
 from bench.exercises.fallible.server import PREFIX
 from bench.exercises.runner import Plan, run
+from bench.exercises.trial import Outcome
 
 
 def command(arguments: Sequence[str]) -> None:
@@ -71,7 +72,7 @@ def choose(suites: Sequence[str], names: Sequence[str]) -> tuple[Exercise, ...]:
     )
 
 
-def _tell(outcome: report.Outcome, done: int, total: int) -> None:
+def _tell(outcome: Outcome, done: int, total: int) -> None:
     print(report.line(outcome, done, total), file=sys.stderr, flush=True)
 
 

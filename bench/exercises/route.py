@@ -91,7 +91,8 @@ def _progress(
         if stray and act.tool == "press_button":
             stray = False
             continue
-        while at < len(route) and (step := route[at]):
+        while at < len(route):
+            step = route[at]
             if _is(step, act):
                 at, last = at + 1, index
                 used.add(index)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.devices.adb.stream import AdbStream
+from agent.devices.facts.fact import Fact, Known
 from agent.devices.frames.feed import FrameFeed
 from agent.devices.protocols import Capture
 from agent.devices.scrcpy.arguments import SessionOptions
@@ -139,8 +140,8 @@ async def _alive(_timeout_s: float) -> None:
     return
 
 
-async def _not_secure() -> bool:
-    return False
+async def _not_secure() -> Fact[bool]:
+    return Known(value=False, line="")
 
 
 async def _no_capture(_timeout_s: float) -> Capture:

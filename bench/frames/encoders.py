@@ -80,6 +80,7 @@ def _chafa(columns: int, rows: int) -> Encode:
         canvas.draw_all_pixels(
             chafa.PixelType.CHAFA_PIXEL_RGB8, rgb.tobytes(), columns, rows * 2, columns * 3
         )
-        return canvas.print(fallback=True).decode()
+        printed: bytes = canvas.print(fallback=True)
+        return printed.decode()
 
     return encode

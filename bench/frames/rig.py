@@ -97,11 +97,12 @@ class Rig(App[None]):
     def _peer(self, name: str | None, classes: str = "") -> Widget:
         if self.route == "rich-pixels":
             return Static(id=name, classes=classes)
-        return HalfcellImage(id=name, classes=classes)
+        peer: Widget = HalfcellImage(id=name, classes=classes)
+        return peer
 
     def on_mount(self) -> None:
         if self.route == "rows":
-            direct_route.show = lambda *_: False  # type: ignore[assignment]
+            direct_route.show = lambda *_: False
         for small in self.small:
             small.styles.width, small.styles.height = self.thumb
         if self.rows > 50 and self.focus_view is not None:

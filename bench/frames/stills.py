@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import chafa
+import numpy as np
 import term_image.image.common as term_image_common
 from PIL import Image
 from rich.console import Console
@@ -53,7 +54,8 @@ def measure(protocol: str, scene: str, grid: tuple[int, int]) -> dict[str, Cost]
     Returns:
         By library: the least CPU (user and system) of one picture, and the mean of its bytes.
     """
-    pictures = [frame.to_ndarray(format="rgb24") for frame in decoded(scene)[:: 60 // ROUNDS]]
+    frames = decoded(scene)[:: 60 // ROUNDS]
+    pictures = [np.asarray(frame.to_ndarray(format="rgb24"), np.uint8) for frame in frames]
     with _drawing(protocol, grid) as every:
         cpu_ms: dict[str, list[float]] = {name: [] for name in every}
         sizes: dict[str, list[int]] = {name: [] for name in every}
@@ -109,17 +111,17 @@ def _of_textual_image(protocol: str, grid: tuple[int, int]) -> Draw:
 
     def draw(rgb: Rgb) -> int:
         # Its kitty images go to the standard output by themselves, past whoever prints.
-        before, sys.__stdout__ = sys.__stdout__, io.StringIO()  # type: ignore[misc]
+        past = io.StringIO()
+        before, sys.__stdout__ = sys.__stdout__, past  # type: ignore[misc, assignment]
         console = Console(
             file=io.StringIO(), force_terminal=True, color_system="truecolor", width=grid[0]
         )
         try:
             with console.capture() as capture:
                 console.print(kind(Image.fromarray(rgb), width=grid[0], height=grid[1]), end="")
-            past = sys.__stdout__.getvalue()  # type: ignore[union-attr]
         finally:
             sys.__stdout__ = before  # type: ignore[misc]
-        return len((past + capture.get()).encode())
+        return len((past.getvalue() + capture.get()).encode())
 
     return draw
 

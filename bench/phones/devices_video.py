@@ -228,7 +228,7 @@ def _send(ports: tuple[int, ...], ends: Any) -> None:
     start = time.monotonic()
     for number in range(1, STREAM_FRAMES + 1):
         time.sleep(max(start + number / STREAM_FPS - time.monotonic(), 0))
-        picture = np.registry(page, number * 2, axis=0)
+        picture = np.roll(page, number * 2, axis=0)
         step = width // BITS
         for bit in range(BITS):
             shade = 255 if number >> bit & 1 else 0

@@ -5,7 +5,7 @@ have been asked before it is done, for that effect. In a harmless twin nobody is
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from agent.knowledge.library import Library
 from agent.loop.acting.acts import acts_of
 from agent.loop.acting.guard import judge, permit
-from agent.records import AppInfo, Autonomy, Effect, Observation
+from agent.records import AppInfo, Autonomy, Effect, Element, Observation
 from agent.safety.capabilities import Decision
 from agent.safety.effects.flow import Flow
 from agent.tools import arguments as args
@@ -209,7 +209,7 @@ def number(name: str, screen: Observation) -> int:
     for element in screen.elements:
         if name.startswith("#") and element.resource_id.endswith(f"/{name[1:]}"):
             return element.number
-    tests = (
+    tests: tuple[Callable[[Element], bool], ...] = (
         lambda e: e.label == name and (e.clickable or e.editable or e.checkable),
         lambda e: e.label == name,
         lambda e: e.label.startswith(name) or e.more.startswith(name),

@@ -161,8 +161,8 @@ def _element(draft: _Draft, kind: str, rest: str, line: str) -> None:
             words, more = _marks(rest)
             b = draft.nodes[-1].bounds
             parent = len(draft.nodes) - 1
-            at = (b.left + 0.02, b.top + 0.004, b.right - 0.02, b.bottom - 0.004)
-            draft.add(words, at, parent=parent, **more)
+            within = (b.left + 0.02, b.top + 0.004, b.right - 0.02, b.bottom - 0.004)
+            draft.add(words, within, parent=parent, **more)
         case _:
             raise ScreenError(f"{kind!r} is no kind of element: {line!r}")
 

@@ -134,7 +134,7 @@ async def trial(
 
     async with AsyncExitStack() as stack:
         if over == "http":
-            place = {"url": await stack.enter_async_context(_listening(command))}
+            place: dict[str, object] = {"url": await stack.enter_async_context(_listening(command))}
         else:
             place = {"command": list(command)}
         settings = load_settings(

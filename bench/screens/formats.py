@@ -80,12 +80,12 @@ def _own(screen: Screen, *, zones: bool) -> Written:
             number = int(found[2])
             entries.append(Entry(number, found[3], indent, known[number].bounds))
             kind = found[3].partition(":")[0]
-            for number, label, states in (_CELL.fullmatch(cell).groups() for cell in cells):  # type: ignore[union-attr]
-                element = known[int(number)]
+            for shown, label, states in (_CELL.fullmatch(cell).groups() for cell in cells):  # type: ignore[union-attr]
+                element = known[int(shown)]
                 # "27 …" is read as the day of that month: with what the first of its row says.
                 said = element.label if ELLIPSIS in label else label
                 entries.append(
-                    Entry(int(number), f'{kind}: "{said}"{states}', indent, element.bounds)
+                    Entry(int(shown), f'{kind}: "{said}"{states}', indent, element.bounds)
                 )
     return Written(text, tuple(entries))
 
@@ -102,7 +102,7 @@ def mobilerun(screen: Screen) -> Written:
         "Current Clickable UI elements:",
         "'index. className: resourceId; checkedState, text - bounds(x1,y1,x2,y2)':",
     ]
-    entries = []
+    entries: list[Entry] = []
     for node in _visible(screen):
         number = len(entries) + 1
         shape = node.class_name.rsplit(".", 1)[-1]
@@ -118,7 +118,8 @@ def mobilerun(screen: Screen) -> Written:
 def m3a(screen: Screen) -> Written:
     """Write leaves and what says or does something, as a list of properties."""
     parents = {node.parent for node in screen.nodes}
-    lines, entries = [], []
+    lines: list[str] = []
+    entries: list[Entry] = []
     for at, node in enumerate(screen.nodes):
         says = node.text or node.description or node.hint
         if at in parents and not (says or node.clickable or node.scrollable):

@@ -11,6 +11,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from agent.protocol import (
@@ -137,7 +138,7 @@ async def _looking(store: SqliteStore) -> None:
         ("a phrase", '"open the bluetooth"'),
         ("a word that is nowhere", "zebra"),
     ):
-        await _time(f"search for {what}", lambda query=query: store.search(query), "20")
+        await _time(f"search for {what}", partial(store.search, query), "20")
 
 
 async def _time(what: str, work: Callable[[], Awaitable[object]], target: str) -> None:

@@ -34,7 +34,8 @@ class Redraw:
 
     def __init__(self, app: "ConsoleApp") -> None:
         self._app = app
-        self._frame_clock = FrameClock()
+        self.frame_clock = FrameClock()
+        """When a frame may be drawn, and how many were sent."""
         self.clocks: list[Timer] = []
         """Of frames, of ages and of stills."""
         self._seconds = 0
@@ -77,7 +78,7 @@ class Redraw:
         if (
             top is not None
             and is_live(top)
-            and self._frame_clock.may_draw(app._driver, key_is_under_way=is_busy)
+            and self.frame_clock.may_draw(app._driver, key_is_under_way=is_busy)
         ):
             with app.in_open_cause():
                 app.errors.guarded("showing a frame", top.tick_frames)

@@ -83,7 +83,7 @@ def python_from(least: tuple[int, int]) -> str:
 def call(words: list[str], limit_s: int, **options: object) -> subprocess.CompletedProcess[str]:
     """Run a command; raise CannotSitError when it fails or takes too long."""
     try:
-        done = subprocess.run(
+        done: subprocess.CompletedProcess[str] = subprocess.run(
             words, capture_output=True, text=True, timeout=limit_s, check=False, **options
         )  # type: ignore[call-overload]
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -116,7 +116,7 @@ def version_of(python: Path, package: str) -> str:
 def rows_of(words: list[str], environment: dict[str, str], folder: Path) -> list[dict[str, str]]:
     """Run a program and return the cases it prints."""
     try:
-        done = subprocess.run(
+        done: subprocess.CompletedProcess[str] = subprocess.run(
             words,
             capture_output=True,
             text=True,

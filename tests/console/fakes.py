@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from agent import protocol, records
 from agent.core import CoreBase, Overview, TextDelta
-from agent.errors import StoreError, UsageError, WrongStateError
+from agent.errors import RuntimeDiedError, StoreError, UsageError, WrongStateError
 from agent.state.reducer import State, reduce
 from tests.spending import spent
 
@@ -47,6 +47,7 @@ class FakeCore(CoreBase):
         """What any other look-up is answered with."""
         self.now_ms = 1_760_000_000_000
         self._seqs: dict[str, int] = {}
+        self.death: RuntimeDiedError | None = None
 
     # --- what a test does ----------
 
