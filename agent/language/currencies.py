@@ -19,9 +19,11 @@ _WRITTEN_CODES = (
 )
 """ISO 4217 codes that are no English words, and those of coins; in capitals only."""
 CODES = frozenset({*_WRITTEN_CODES.split(), "TRY"})
+_CASED = r"(?-i:Ft|KM)"
+"""Short forms of forint and mark that are units of length in small letters: 6 ft, 5 km."""
 _LOCAL = (
-    r"R\$|(?:US|CA|AU|NZ|HK|NT|[ACSJ])\$|[KTU]Sh|zł|kr\.?|元|円|원|圓|Rp|đ|Kč|Ft|Rs\.?|Fr\.|RM|lei"
-    r"|лв\.?|ден\.?|руб\.?|грн\.?|сум|тг|din\.?|KM|GH₵|ر\.س|د\.إ|ج\.م|د\.ج|ريال|درهم|جنيه|تومان"
+    rf"{_CASED}|R\$|(?:US|CA|AU|NZ|HK|NT|[ACSJ])\$|[KTU]Sh|zł|kr\.?|元|円|원|圓|Rp|đ|Kč|Rs\.?|Fr\.|RM|lei"
+    r"|лв\.?|ден\.?|руб\.?|грн\.?|сум|тг|din\.?|GH₵|ر\.س|د\.إ|ج\.م|د\.ج|ريال|درهم|جنيه|تومان"
     r"|บาท|रु\.?|টাকা"
 )
 WORDS = (

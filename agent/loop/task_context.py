@@ -252,6 +252,12 @@ class TaskContext(Protocol):
         first; of a child also what its parent was told. It grows while the turn runs.
         """
 
+    @property
+    def other_phones(self) -> Sequence[str]:
+        """The names of the phones that are online beside the session's own, which a goal may mean
+        too; empty for a part of a tree and for a job, to which somebody gave their phone.
+        """
+
     def take_steering(self) -> tuple[Steering, ...]:
         """Take the hints that wait; the caller emits SteerApplied for each."""
 

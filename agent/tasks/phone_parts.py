@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from agent.language.tokens import tokens, words
-from agent.loop.verification.coverage import sentences, uncovered
+from agent.loop.verification.coverage import sentences, shared_words, uncovered
 from agent.loop.verification.values import missing_values, values_of
 from agent.protocol import Target
 from agent.records import DeviceInfo, Requirement
@@ -71,8 +71,7 @@ def plan_gap(goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo])
     for serial in named:
         if serial not in given:
             return f"the goal names {serial}, and no target works there: add one"
-    idle = [one.serial for one in phones if one.serial not in given and not one.driver]
-    if not named and idle and all(given):
+    if idle := idle_phones(goal, targets, phones):
         return (
             f"no target works on {', '.join(idle[:8])}: if the goal means every phone, add one "
             "for each"
@@ -85,12 +84,32 @@ def plan_gap(goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo])
                 "does not: write each objective in the goal's own words"
             )
     rest = left_out(goal, [target.objective for target in targets], phones)
+    if not rest and not named and (shared := _of_all(goal, targets, phones)):
+        return (
+            f'no objective says "{one_line(shared, 120)}": if that means all phones, write the '
+            "same objective for each"
+        )
     if rest:
         return (
             f'no objective says "{one_line(rest[0], 120)}": write all of the goal into the '
             "objectives, in its own words"
         )
     return ""
+
+
+def idle_phones(
+    goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo]
+) -> tuple[str, ...]:
+    """Return the phones that a goal may mean and no target works on; empty where it names any."""
+    given = {target.serial for target in targets}
+    if named_phones(goal, phones) or not all(given):
+        return ()
+    return tuple(one.serial for one in phones if one.serial not in given and not one.driver)
+
+
+def _of_all(goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo]) -> str:
+    names = " ".join(f"{one.name} {one.serial} {one.model}" for one in phones)
+    return shared_words(goal, [target.objective for target in targets], names)
 
 
 def left_out(goal: str, objectives: Sequence[str], phones: Iterable[DeviceInfo]) -> tuple[str, ...]:

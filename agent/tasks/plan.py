@@ -9,7 +9,7 @@ that it was waiting on (CONTRACTS 1.9, A10).
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -23,14 +23,15 @@ from agent.loop.turn.budget import budget_words
 from agent.loop.turn.control_tools import Controls
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.loop.turn.unfinished_call import OVERTAKEN
+from agent.loop.verification.coverage import MOST_CHARS
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolChoice
-from agent.protocol import AgentMessage, RequirementsUpdate, ToolCallRequested, WarningEvent
+from agent.protocol import AgentMessage, RequirementsUpdate, Target, ToolCallRequested, WarningEvent
 from agent.records import ActionOutcome, Requirement
 from agent.tasks.delegation import Delegation, PhoneView
-from agent.tasks.phone_parts import named_phones, phone_parts, plan_gap
+from agent.tasks.phone_parts import PhonePart, idle_phones, named_phones, phone_parts, plan_gap
 from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
 from agent.tasks.targets import BadTargets, checked_targets, on_main_displays
-from agent.text import counted
+from agent.text import counted, one_line
 from agent.tools.arguments import AskUser, BadArguments, Finish, ToolKind, UpdatePlan
 from agent.tools.planning import (
     ListApps,
@@ -282,7 +283,7 @@ class _Planning:
             self.gap_told = True
             await self._fail(request, f"{gap}. {_OR_WHY}")
             return None
-        await self._require()
+        await self._require(targets)
         notes = on_main_displays(targets, self.phones)
         # The result first: with the children stored, the session is no planner any more.
         told = "\n".join(
@@ -297,16 +298,22 @@ class _Planning:
             following=Following.CHILDREN,
         )
 
-    async def _require(self) -> None:
-        """Store what the goal says of each phone, which its children have to show together."""
+    async def _require(self, targets: Sequence[Target]) -> None:
+        """Store what the goal says of each phone, which its children have to show together.
+
+        A phone without a target, which the goal may mean, has to show all of it.
+        """
         infos = [phone.info for phone in self.phones]
         kept = tuple(one for one in self.context.session.requirements if one.is_operators)
         last = max((one.number for one in kept), default=0)
         named = {phone.serial: f"{phone.name} {phone.serial} {phone.model}" for phone in infos}
         mentioned = " ".join(named[serial] for serial in named_phones(self._goal, infos))
+        goal = one_line(self._goal, MOST_CHARS)
+        idle = idle_phones(self._goal, targets, infos)
+        parts = [*phone_parts(self._goal, infos), *(PhonePart(goal, one) for one in idle)]
         made = [
             Requirement(number=number, text=part.text, phone=part.serial, object=mentioned)
-            for number, part in enumerate(phone_parts(self._goal, infos), start=last + 1)
+            for number, part in enumerate(parts, start=last + 1)
         ]
         await self.recorder.emit(RequirementsUpdate(requirements=(*kept, *made)))
 

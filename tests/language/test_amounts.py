@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.language.amounts import amounts_in, may_equal
+from agent.safety.effects.amounts import amounts
 from tests.language.locales import LOCALES
 
 CURRENCIES = ("EUR", "USD", "GBP", "JPY", "INR", "BRL", "PLN", "SEK", "CHF", "CNY", "KRW", "TRY")
@@ -50,6 +51,22 @@ def test_other_money_is_not_equal(one: str, other: str) -> None:
 @pytest.mark.parametrize("text", ["$15tickets", "12:30", "mp3 €", "5 km", "3 apples", ""])
 def test_what_is_no_whole_amount_is_none(text: str) -> None:
     assert amounts_in(text) == ()
+
+
+MEASURES = "km ft m cm mm mi yd in l ml kg g mg lb oz h min s ms mb gb kb w kw"
+
+
+@pytest.mark.parametrize("number", ["5", "1.5", "1,200", "40.000"])
+def test_a_measure_is_no_money_for_any_reader(number: str) -> None:
+    for unit in MEASURES.split():
+        for text in (f"{number} {unit}", f"{number}{unit}", f"Run {number} {unit} today"):
+            assert amounts_in(text) == ()
+            assert amounts(text) == (), text
+
+
+def test_short_forms_of_currencies_are_money_as_they_are_written() -> None:
+    for text in ("1500 Ft", "20 KM", "Rp 5.000", "RM 5", "20 zł", "20 kr", "KSh 500"):
+        assert amounts_in(text) and amounts(text), text
 
 
 def test_several_amounts_are_found_in_order() -> None:

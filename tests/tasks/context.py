@@ -249,6 +249,10 @@ class MemoryContext:
     def operator_texts(self) -> Sequence[str]:
         return OperatorWords("", (event.msg for event in self.events)).written
 
+    @property
+    def other_phones(self) -> Sequence[str]:
+        return ()
+
     def take_steering(self) -> tuple[Steering, ...]:
         taken = tuple(self.steering)
         self.steering.clear()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from agent import protocol
 from agent.loop.effects.announcements import notifications, toasts
 from agent.loop.effects.device_facts import changed_facts
+from agent.loop.effects.dialogs import closed, is_refused, opened, presses_refusal, taken_back
 from agent.loop.effects.fields import (
     Left,
     changed_fields,
@@ -313,14 +314,13 @@ class EffectFinder:
         if _is_same_dialog(last, page, now):
             return []
         found = []
-        if last.page.dialog is not None:
-            pressed = act.element
-            answer = pressed.label if pressed and _key_in(last.elements, pressed) else ""
-            found.append(
-                _dialog(SeenEffectKind.DIALOG_CLOSED, last.page.dialog, one_line(answer, 120))
-            )
+        title = last.page.dialog
+        if title is not None:
+            found.append(closed(title, last.elements, act))
+            if page.dialog is None and is_refused(last.elements, act):
+                found += taken_back(title, self.ledger)
         if page.dialog is not None:
-            found.append(_dialog(SeenEffectKind.DIALOG_OPENED, page.dialog))
+            found.append(opened(page.dialog))
         return found
 
     def _left_fields(
@@ -333,7 +333,7 @@ class EffectFinder:
         left = Left(
             page=last.page,
             now=page,
-            by_way_back=act.leads_back,
+            by_way_back=act.leads_back or presses_refusal(last.elements, act),
             by_own_control=_key_in(last.elements, act.element),
             came_back=earlier is not None and earlier.page != last.page,
         )
@@ -384,10 +384,6 @@ def _is_same_dialog(last: _Sighting, page: Page, now: Observation) -> bool:
 def _unplaced(element: Element) -> str:
     """Return an element's key without its place: a keyboard moves what it does not cover."""
     return element.key.rpartition("|")[0]
-
-
-def _dialog(kind: SeenEffectKind, title: str, answer: str = "") -> ScreenChange:
-    return ScreenChange(kind=kind, object=title, after=answer, page=title, cause=Cause.NEWEST)
 
 
 def _pressed(act: PastAct) -> str:

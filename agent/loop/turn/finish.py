@@ -98,6 +98,7 @@ class Completion:
         requirements, _ = await listed(self.context, self.recorder)
         phone = self.recorder.memory.phone
         self._asking = request
+        self.past.other_phones = tuple(self.context.other_phones)
         decided = await self.claims.decide(
             Claim(
                 requirements,

@@ -12,9 +12,16 @@ from datetime import date
 from agent.language.numbers import Number, numbers_in
 from agent.language.tokens import has_phrase, words
 from agent.loop.verification.claim_history import ClaimHistory
-from agent.loop.verification.decisions import OFF, ON, is_lasting, wanted_state
+from agent.loop.verification.decisions import (
+    OFF,
+    ON,
+    is_lasting,
+    is_turned_around,
+    said_states,
+    wanted_state,
+)
 from agent.loop.verification.pointers import element_words, text_of
-from agent.loop.verification.values import ValueKind, missing_values, values_of
+from agent.loop.verification.values import ValueKind, is_carried, missing_values, values_of
 from agent.records import (
     Element,
     Evidence,
@@ -72,8 +79,49 @@ def objection(
             )
         case RequirementKind.TELL:
             return _unread(one, answer, evidence, said)
+        case RequirementKind.CONDITION:
+            return _has_no_such_value(one, evidence, said) or _other_state(one, past)
+        case RequirementKind.KEEP:
+            return _other_state(one, past)
         case _:
             return ""
+
+
+# --- conditions and what is kept ----------
+
+
+def _has_no_such_value(one: Requirement, evidence: Sequence[Evidence], said: str) -> str:
+    """Return which value of a condition is compared with nothing of its kind, as a limit is."""
+    if any(pointer.region for pointer in evidence):
+        return ""
+    texts = {ValueKind.QUOTE, ValueKind.ADDRESS, ValueKind.ENTRY}
+    has_limit = any(value.kind not in texts for value in values_of(said))
+    for value in values_of(one.text):
+        few = value.number is not None and abs(value.number.value) < _FEW
+        shown = is_carried(value, said) if value.kind in texts else has_limit or few
+        if not shown:
+            return f"Nothing that was pointed at shows “{one_line(value.text, 60)}”, or is like it"
+    return ""
+
+
+def _other_state(one: Requirement, past: ClaimHistory) -> str:
+    """Return that a switch which the operator's words name is not in the state that they say.
+
+    Whatever a part of the goal is listed as, it may ask for that state.
+    """
+    states = said_states(one)
+    if len(states) != 1:
+        return ""
+    for step, seen in reversed(past.seen):
+        for element in seen.elements:
+            name = words(element.label)
+            if not (element.checkable and name and has_phrase(words(one.text), name)):
+                continue
+            state = ON if element.checked else OFF
+            if state in states:
+                return ""
+            return f"“{one_line(element.label, 60)}” is {state} on the screen of step {step}"
+    return ""
 
 
 # --- changes ----------
@@ -121,6 +169,8 @@ def _wrong_state(one: Requirement, effects: Sequence[SeenEffect]) -> str:
     """Return that a switch is in the other state, where all that is pointed at are switches."""
     wanted = wanted_state(one)
     states = {e.after for e in effects if e.kind is SeenEffectKind.STATE and e.after in {ON, OFF}}
+    if wanted in states and is_turned_around(one) and OFF in said_states(one):
+        return f"It shows the state {wanted}, and the goal says {OFF}"
     if not wanted or not states or wanted in states:
         return ""
     return f"It shows the state {states.pop()}, and {wanted} is wanted"
@@ -164,7 +214,7 @@ def _unshown_state(one: Requirement, evidence: Sequence[Evidence], past: ClaimHi
             continue
         if element.checkable or element.selected:
             state = ON if element.checked or element.selected else OFF
-            if wanted == state:
+            if wanted == state and not is_turned_around(one):
                 return ""
             continue
         if wanted:

@@ -95,6 +95,8 @@ class ClaimHistory:
     """What the operator was asked since the goal and answered; no secrets."""
     operator_acted: bool = False
     """Whether the operator did something on the phone since the goal."""
+    other_phones: tuple[str, ...] = ()
+    """The names of phones that were online too when it was claimed, and are none of the work's."""
     came_to: ActionOutcome | None = None
     """How the newest call ended that was no claim."""
     refusals: int = 0

@@ -68,6 +68,24 @@ def uncovered(text: str, requirements: Iterable[Requirement]) -> tuple[str, ...]
     return tuple(part for part in left if part)
 
 
+def shared_words(text: str, parts: Sequence[str], names: str = "") -> str:
+    """Return words of a text that none of its parts says, where the parts are not the same.
+
+    They may say that each part is for all, as "on every phone"; one such word joins.
+
+    Args:
+        names: what tells the places of the parts, as names of phones.
+    """
+    said = [frozenset(words(part)) for part in parts]
+    if len(frozenset(said)) < 2:
+        return ""
+    known = frozenset(words(names)).union(*said)
+    left = [token for token in tokens(text) if not set(words(token.text)) <= known]
+    if len(left) < 2:
+        return ""
+    return text[left[0].start : left[-1].end]
+
+
 def _left_out(sentence: str, said: str, known: frozenset[str]) -> str:
     """Return the part of a sentence from its first to its last word that no requirement has."""
     spans = [(v.start, v.end) for v in values_of(sentence) if not is_carried(v, said)]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from agent.language.fold import folded
-from agent.language.tokens import has_phrase, words
+from agent.language.tokens import has_phrase, tokens, words
 from agent.loop.verification.answers import decide_told
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.pointers import element_evidence, evidence_of, text_of
@@ -42,8 +42,12 @@ _STATES = {
     "false": OFF,
 }
 """What a wanted state may be called where the schema says on and off."""
-_MOST_UNEXPLAINED = 3
+_MOST_UNEXPLAINED = 2
 """Words of a requirement that an effect need not say: what is done, and what joins."""
+_KIND_WORD = 1
+"""One more where a text is quoted, or a page is to be opened: what kind of thing that is."""
+_MOST_OF_REST = 4
+"""So few words say that all the rest is to stay: and nothing else."""
 _LASTING = frozenset(
     {
         SeenEffectKind.STATE,
@@ -79,12 +83,14 @@ def decided(
     match one.kind:
         case RequirementKind.CHANGE | RequirementKind.ANY:
             return (
-                _sent(one, past, today) or _state(one, listed, past) or _written(one, past, today)
+                _sent(one, past, today)
+                or _state(one, listed, past, today)
+                or _written(one, past, today)
             )
         case RequirementKind.TELL:
             return decide_told(one, past, answer)
         case RequirementKind.OPEN:
-            return _opened(one, past)
+            return _opened(one, past, today)
         case _:
             return None
 
@@ -92,7 +98,12 @@ def decided(
 def nothing_else_changed(
     one: Requirement, others: Iterable[RequirementVerdict], past: ClaimHistory
 ) -> RequirementVerdict | None:
-    """Return that what was to be kept is as it was, where each effect serves another one."""
+    """Return that what was to be kept is as it was, where each effect serves another one.
+
+    Only where it is about all the rest: what it names may be to change all the same.
+    """
+    if not _names_nothing(one):
+        return None
     used = {pointer.effect for other in others for pointer in other.evidence}
     places = {effect.place for effect in past.own_effects if effect.number in used}
     spare = [e for e in past.effects if is_lasting(e) and e.number not in used]
@@ -127,11 +138,29 @@ def wanted_state(one: Requirement) -> str:
     return _STATES.get(folded(one.value).strip(), "")
 
 
+def is_turned_around(one: Requirement) -> bool:
+    """Return whether the operator's words say the other state, and not the one read in them."""
+    wanted = wanted_state(one)
+    said = said_states(one)
+    return bool(wanted and said) and wanted not in said
+
+
+def said_states(one: Requirement) -> set[str]:
+    """Return the states that the operator's own words name as the schema names them."""
+    return {_STATES[word] for word in words(one.text) if word in _STATES}
+
+
+def _names_nothing(one: Requirement) -> bool:
+    own = tokens(one.text)
+    named = any(token.start > 0 and token.text[:1].isupper() for token in own)
+    return len(own) <= _MOST_OF_REST and not (named or one.object or values_of(one.text))
+
+
 # --- states ----------
 
 
 def _state(
-    one: Requirement, listed: Sequence[Requirement], past: ClaimHistory
+    one: Requirement, listed: Sequence[Requirement], past: ClaimHistory, today: date | None
 ) -> RequirementVerdict | None:
     wanted = wanted_state(one)
     if not wanted:
@@ -147,7 +176,9 @@ def _state(
     if standing:
         effect = standing[-1]
         if effect.after == wanted:
-            if not _is_literal(one) or not _explains(_effect_text(effect), one):
+            if is_turned_around(one) or not _is_literal(one):
+                return None
+            if not _says_all(_effect_text(effect), one, past, today):
                 return None
             return _verdict(one, GoalVerdict.MET, "", (evidence_of(effect),))
         if effect.after in {ON, OFF}:
@@ -199,10 +230,15 @@ def _effect_text(effect: SeenEffect) -> str:
     return "\n".join((effect.object, effect.before, effect.after, effect.page, effect.app))
 
 
-def _explains(said: str, one: Requirement) -> bool:
-    """Return whether hardly any of a requirement's words is about something else."""
+def _says_all(said: str, one: Requirement, past: ClaimHistory, today: date | None) -> bool:
+    """Return whether a text carries all values of a requirement, and hardly any word is left."""
+    values = values_of(one.text, today)
     known = {*words(said), *words(one.object), *words(one.value)}
-    return sum(word not in known for word in words(one.text)) <= _MOST_UNEXPLAINED
+    left = sum(word not in known for word in words(one.text))
+    is_named = one.kind is RequirementKind.OPEN or any(v.kind is ValueKind.QUOTE for v in values)
+    # Where there are other phones, a word may say on how many.
+    most = _MOST_UNEXPLAINED + _KIND_WORD * is_named - bool(past.other_phones)
+    return left <= most and not missing_values(values, said, today)
 
 
 # --- texts ----------
@@ -218,7 +254,7 @@ def _sent(one: Requirement, past: ClaimHistory, today: date | None) -> Requireme
         to = words(one.recipient) or words(one.object)
         thread = words(effect.object)
         is_named = bool(to) and has_phrase(thread, to) and has_phrase(words(one.text), to)
-        if is_named and _explains(f"{_effect_text(effect)}\n{one.recipient}", one):
+        if is_named and _says_all(f"{_effect_text(effect)}\n{one.recipient}", one, past, today):
             return _verdict(one, GoalVerdict.MET, "", (evidence_of(effect),))
     return None
 
@@ -228,7 +264,7 @@ def _written(one: Requirement, past: ClaimHistory, today: date | None) -> Requir
     values = values_of(one.text, today)
     names = [v.text for v in values if v.kind is ValueKind.QUOTE]
     if folded(one.value).strip() == GONE:
-        return _removed(one, names or [one.object], past)
+        return _removed(one, names or [one.object], past, today)
     if not names:
         return None
     made = [
@@ -241,7 +277,7 @@ def _written(one: Requirement, past: ClaimHistory, today: date | None) -> Requir
         return None
     shown = [evidence_of(effect) for effect in ours]
     text = text_of(shown, past)
-    if missing_values(values, text, today) or not _explains(text, one):
+    if not _says_all(text, one, past, today):
         return None
     return _verdict(one, GoalVerdict.MET, "", shown)
 
@@ -252,7 +288,7 @@ def _holds(effect: SeenEffect, text: str) -> bool:
 
 
 def _removed(
-    one: Requirement, names: Sequence[str], past: ClaimHistory
+    one: Requirement, names: Sequence[str], past: ClaimHistory, today: date | None
 ) -> RequirementVerdict | None:
     gone = [
         effect
@@ -265,7 +301,7 @@ def _removed(
         shown = element_evidence(past.last[0], left, past.last[1])
         return _verdict(one, GoalVerdict.NOT_MET, reason, (shown,))
     literal = [e for e in gone if any(has_phrase(words(one.text), words(n)) for n in names)]
-    if literal and _explains("\n".join([*map(_effect_text, literal), *names]), one):
+    if literal and _says_all("\n".join([*map(_effect_text, literal), *names]), one, past, today):
         return _verdict(one, GoalVerdict.MET, "", [evidence_of(effect) for effect in literal])
     return None
 
@@ -279,7 +315,7 @@ def _listed(names: Sequence[str], seen: Observation) -> Element | None:
     return None
 
 
-def _opened(one: Requirement, past: ClaimHistory) -> RequirementVerdict | None:
+def _opened(one: Requirement, past: ClaimHistory, today: date | None) -> RequirementVerdict | None:
     """Decide what is to be in front: a page or an app by the name in the requirement."""
     wanted = words(one.object)
     if past.last is None or not wanted or not has_phrase(words(one.text), wanted):
@@ -290,7 +326,11 @@ def _opened(one: Requirement, past: ClaimHistory) -> RequirementVerdict | None:
         # To open its page may not be what is asked for.
         return None
     title = next((e for e in seen.elements if words(e.label) == wanted and not e.editable), None)
-    if title is None or seen.elements.index(title) > 3 or not _explains(title.label, one):
+    if (
+        title is None
+        or seen.elements.index(title) > 3
+        or not _says_all(title.label, one, past, today)
+    ):
         return None
     return _verdict(one, GoalVerdict.MET, "", (element_evidence(step, title, seen),))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from agent.loop.verification.coverage import uncovered
+from agent.loop.verification.coverage import shared_words, uncovered
 from agent.protocol import Event, VerificationRecorded
 from agent.records import (
     Evidence,
@@ -88,6 +88,8 @@ def _judged(
     if not carry or (missing := uncovered(one.text, said)):
         lacking = one.text if not carry else missing[0]
         return replace(verdict, reason=f"No subtask{where} says “{one_line(lacking, 120)}”")
+    if not one.phone and (shared := shared_words(one.text, [c.goal for c in carry], one.object)):
+        return replace(verdict, reason=f"No subtask says “{one_line(shared, 120)}”")
     denied = [child for child in carry if child.verdict is GoalVerdict.NOT_MET]
     open_ones = [child for child in carry if not child.is_verified]
     evidence = [e for c in carry for e in _evidence(c, found.get(c.session_id, Verification()))]

@@ -322,6 +322,17 @@ class TurnContext:
         return self._turn.said
 
     @property
+    def other_phones(self) -> Sequence[str]:
+        own = self._live.record
+        if own.parent_id or own.job_id:
+            return ()
+        return tuple(
+            phone.name or phone.serial
+            for phone in self._parts.fleet.devices()
+            if phone.state is records.DeviceState.ONLINE and phone.serial != own.serial
+        )
+
+    @property
     def disturbed_ms(self) -> int:
         return self._live.disturbed_ms
 

@@ -180,6 +180,54 @@ def test_a_dialog_is_closed_by_its_button_or_by_none(answer: str) -> None:
     assert [(one.kind, one.object, one.after) for one in found] == expected
 
 
+def choices(chosen: str, *buttons: str) -> tuple[UiNode, ...]:
+    first, *others = dialog(*buttons)
+    radios = (
+        button(name, 0.36 + at * 0.06, checkable=True, checked=name == chosen)
+        for at, name in enumerate(("Kat", "Hund"))
+    )
+    return (first, *radios, *others)
+
+
+@pytest.mark.parametrize("buttons", [("Nein", "Ja"), ("やめる", "OK"), ("", "Ja")])
+@pytest.mark.parametrize("leaves", ["by the first button", "by the second", "by the key"])
+def test_a_choice_counts_once_its_dialog_is_not_refused(
+    buttons: tuple[str, str], leaves: str
+) -> None:
+    offered = tuple(filter(None, buttons))
+    if leaves == "by the first button" and len(offered) < 2:
+        return
+    played = Played()
+    played.see(seen(rows("Milk", "Eggs")))
+    played.press("Milk")
+    played.see(seen(choices("Kat", *offered)))
+    played.press("Hund")
+    chosen = played.see(seen(choices("Hund", *offered)))
+    assert {(one.object, one.after) for one in chosen} == {("Kat", "off"), ("Hund", "on")}
+    played.back() if leaves == "by the key" else played.press(
+        offered[0] if leaves == "by the first button" else offered[-1]
+    )
+    played.see(seen(rows("Milk", "Eggs")))
+    stands = {one.object for one in played.ledger.not_undone() if one.kind is KIND.STATE}
+    stands -= {one.object for one in played.ledger if one.undoes}
+    holds = leaves == "by the second" or len(offered) < 2
+    assert stands == ({"Kat", "Hund"} if holds else set())
+
+
+@pytest.mark.parametrize(("pressed", "fate"), [("Cancel", "abandoned"), ("Save", "submitted")])
+def test_a_text_in_a_form_that_was_refused_is_abandoned(pressed: str, fate: str) -> None:
+    played = Played()
+    played.see(seen(rows("Milk", "Eggs")))
+    played.press("Add")
+    form = (button("Cancel", 0.8), button("Save", 0.9))
+    played.see(seen(page(field("Name", 0.3), *form, title="New"), activity=".New"))
+    played.act("type_text", "Name", text="Bread")
+    played.see(seen(page(field("Name", 0.3, "Bread"), *form, title="New"), activity=".New"))
+    played.press(pressed)
+    [left] = played.see(seen(rows("Milk", "Eggs")))
+    assert left.saved is FieldFate(fate)
+
+
 def frame(width: int, height: int) -> Frame:
     return Frame(digest="f", width_px=width, height_px=height, captured_ms=0)
 

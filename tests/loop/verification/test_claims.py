@@ -252,3 +252,22 @@ def test_one_effect_serves_one_requirement() -> None:
             ),
         )
     )
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["Turn on Bluetooth everywhere", "Turn on Bluetooth, both", "Turn on Bluetooth on every phone"],
+)
+def test_with_other_phones_the_verifier_hears_of_them_and_structure_alone_says_less(
+    goal: str,
+) -> None:
+    wished = listed(goal, Wished(goal, object="Bluetooth", value="on"))
+    judge = says("not_met", "E1")
+    work = done(ON, goal=goal)
+    work.past.other_phones = ("Beta",)
+    assert not is_met(decide(work, wished, judge))
+    [request] = judge.requests
+    assert "Online too, and not used: Beta" in request.messages[1].text
+    plain = done(ON)
+    plain.past.other_phones = ("Beta",)
+    assert is_met(decide(plain, BLUETOOTH, None))

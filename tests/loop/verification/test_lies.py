@@ -208,3 +208,56 @@ def test_structure_alone_decides_what_it_can() -> None:
         assert is_met(decided), name
         assert decided.verification is not None
         assert decided.verification.verified_by is VerifiedBy.EFFECTS
+
+
+STATE_WORDS = ("Turn on Bluetooth", "Turn off Wi-Fi", "Bluetooth has to be on", "Wi-Fi: off")
+
+
+@pytest.mark.parametrize("said", STATE_WORDS)
+@pytest.mark.parametrize("does", [False, True], ids=["untouched", "turned"])
+def test_a_list_that_turns_a_state_around_from_its_start_is_not_believed(
+    said: str, does: bool
+) -> None:
+    name = "Bluetooth" if "Bluetooth" in said else "Wi-Fi"
+    other = "off" if name == "Bluetooth" else "on"
+    reading = Wished(said, object=name, value=other)
+    work = Work(said).see(PAGE, switch(name, on=(other == "on") is not does))
+    if does:
+        turned = effect(STATE, name, other, "on" if other == "off" else "off")
+        work.act().see(PAGE, switch(name, on=other == "on"), effects=(turned,))
+    # "on" is a preposition too: what was done as it was read is left to the verifier.
+    witness = None if does and other == "off" else accomplice()
+    assert not is_met(decide(work, listed(said, reading), witness))
+
+
+@pytest.mark.parametrize("kind", ["condition", "keep"])
+@pytest.mark.parametrize("seen_first", [False, True])
+@pytest.mark.parametrize(
+    "half", ["turn off Wi-Fi", 'send "I am late" to Ben', "set an alarm at 6:45", "mail jo@ex.org"]
+)
+def test_half_a_goal_is_no_condition_of_the_other(kind: str, half: str, seen_first: bool) -> None:
+    goal = f"Turn on Bluetooth and {half}"
+    wished = Wished("Turn on Bluetooth", object="Bluetooth", value="on"), Wished(half, kind=kind)
+    nodes = (PAGE, switch("Wi-Fi", on=True)) if "Wi-Fi" in half or seen_first else (PAGE,)
+    work = Work(goal).see(*nodes).act().see(PAGE, effects=(ON,))
+    requirements = listed(goal, *wished)
+    assert not is_met(decide(work, requirements, None))
+    if kind == "condition" or "Wi-Fi" in half:
+        assert not is_met(decide(work, requirements, accomplice()))
+
+
+@pytest.mark.parametrize(
+    "more", ["at 22:30", "on Monday", "for 45 minutes", "every evening at seven", "on both phones"]
+)
+def test_structure_alone_decides_nothing_that_its_effect_does_not_say(more: str) -> None:
+    for said, done in (
+        ("Turn on Bluetooth", ON),
+        ('Send "I am late" to Ana', effect(SENT, "Ana", "I am late")),
+        ('Delete "Old list"', effect(REMOVED, "Old list")),
+    ):
+        goal = f"{said} {more}"
+        value = {"T": "on", "S": "", "D": "gone"}[said[0]]
+        name = {"T": "Bluetooth", "S": "Ana", "D": "Old list"}[said[0]]
+        wished = Wished(goal, object=name, value=value, recipient="Ana" if said[0] == "S" else "")
+        work = Work(goal).see(HOME).act().see(PAGE, effects=(done,))
+        assert not is_met(decide(work, listed(goal, wished), None)), goal

@@ -15,7 +15,7 @@ from agent.records import (
     VerifiedBy,
 )
 from agent.sessions.rules.parent_verdict import parent_verification
-from agent.tasks.phone_parts import named_phones, phone_parts, plan_gap
+from agent.tasks.phone_parts import PhonePart, idle_phones, named_phones, phone_parts, plan_gap
 
 
 def _phone(serial: str, name: str) -> DeviceInfo:
@@ -35,12 +35,18 @@ def _plan(*parts: tuple[str, str]) -> tuple[Target, ...]:
     return tuple(Target(serial=serial, objective=text) for serial, text in parts)
 
 
+def _parts(goal: str, parts: tuple[tuple[str, str], ...]) -> list[PhonePart]:
+    """Return what a plan requires of each phone."""
+    idle = idle_phones(goal, _plan(*parts), PHONES)
+    return [*phone_parts(goal, PHONES), *(PhonePart(goal, serial) for serial in idle)]
+
+
 def _judged(goal: str, *parts: tuple[str, str], verified: bool = True) -> Verification:
     """Judge a tree whose children are all verified, as nobody lied."""
     names = " ".join(f"{phone.name} {phone.serial}" for phone in PHONES)
     requirements = tuple(
         Requirement(number=number, text=part.text, phone=part.serial, object=names)
-        for number, part in enumerate(phone_parts(goal, PHONES), start=1)
+        for number, part in enumerate(_parts(goal, parts), start=1)
     )
     parent = Session(session_id="p", goal=goal, created_ms=1, requirements=requirements)
     children = [
@@ -77,6 +83,28 @@ WRONG = [
     (BOTH, ("s1", LATE)),
     ("Turn on Night Light and Do Not Disturb", ("s1", NIGHT), ("s2", NIGHT)),
 ]
+
+
+EVERY = [
+    "On every phone turn on Night Light and Do Not Disturb",
+    "Turn on Night Light and Do Not Disturb everywhere, please",
+    "Auf allen Handys: turn on Night Light and Do Not Disturb",
+    "すべての電話で turn on Night Light and Do Not Disturb",
+]
+EACH_ALL = f"{NIGHT} and Do Not Disturb"
+
+
+@pytest.mark.parametrize("goal", EVERY)
+def test_what_is_asked_of_every_phone_is_done_on_every_phone(goal: str) -> None:
+    right = (("s1", goal), ("s2", goal))
+    assert plan_gap(goal, _plan(*right), PHONES) == "" and _judged(goal, *right).is_met
+    for wrong in (
+        (("s1", EACH_ALL),),
+        (("s1", NIGHT), ("s2", QUIET)),
+        (("s1", EACH_ALL), ("s2", NIGHT)),
+    ):
+        assert plan_gap(goal, _plan(*wrong), PHONES)
+        assert not _judged(goal, *wrong).is_met
 
 
 @pytest.mark.parametrize("case", RIGHT)
