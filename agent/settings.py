@@ -642,12 +642,12 @@ class UiSettings(_Section, frozen=True, kw_only=True):
         ),
     ] = "auto"
     sort: Annotated[
-        Literal["live", "newest", "state", "phone", "tag", "title", "host"],
+        Literal["asking", "live", "newest", "state", "phone", "tag", "title", "host"],
         Meta(
-            description="How the Deck sorts sessions; live: running first, then newest; host: like "
-            "live if only one is known."
+            description="How the Deck sorts sessions; asking: those that wait for you first, then "
+            "as live; live: running first, then newest; host: like asking if only one is known."
         ),
-    ] = "live"
+    ] = "asking"
     group: Annotated[
         Literal["tree", "state", "phone", "tag", "age", "host"],
         Meta(

@@ -59,8 +59,8 @@ view.undo  U  Undo  rank 23
 
 [deck: Looking]
 view.sort  O  Sort  rank 33
-    Sort the sessions: live first, newest first, by state, by phone, by tag, by title; on a
-    fleet by host.
+    Sort the sessions: asking first, live first, newest first, by state, by phone, by tag, by
+    title; on a fleet by host.
 view.group  B  Group  rank 34
     Group the sessions: as a tree, by state, by phone, by tag, by age; on a fleet by host.
 

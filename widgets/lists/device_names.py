@@ -1,6 +1,7 @@
 """What each phone is called in lists, all made at once: a rack has hundreds, each row names one."""
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping
 
 from agent.records import DeviceInfo, host_of, on_host
@@ -24,6 +25,9 @@ def _named(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
     for serial, device in devices.items():
         alike[_look(device)].add(serial)
         hosts[_called(device)].add(host_of(serial))
+    last_words = {
+        look: Counter(_last_word(one) for one in serials) for look, serials in alike.items()
+    }
     names = {}
     for serial, device in devices.items():
         kind = "virtual" if device.virtual else device.model
@@ -38,10 +42,21 @@ def _named(devices: Mapping[str, DeviceInfo]) -> Mapping[str, str]:
             continue
         else:
             # Of several alike the end of the serial tells which: a port, or its last digits.
-            name = f"{one_line(kind, 18)} {_end(serial)}"
+            ends = last_words[_look(device)]
+            end = _last_word(serial)
+            name = f"{one_line(kind, 18)} {end if end and ends[end] == 1 else _end(serial)}"
         is_shared = bool(host) and len(hosts[_called(device)]) > 1
         names[serial] = f"{name} {one_line(host, 24)}" if is_shared else name
     return names
+
+
+_LONGEST_END = 5  # Characters at the end of a serial that name a phone, about a port.
+
+
+def _last_word(serial: str) -> str:
+    """Return the letters and digits at the end of a serial, such as a port; empty if too many."""
+    word = re.split(r"[\W_]+", one_line(on_host(serial)))[-1]
+    return word if len(word) <= _LONGEST_END else ""
 
 
 def _called(device: DeviceInfo) -> Hashable:

@@ -5,6 +5,7 @@ person reads without colour; a subtask's row begins with its phone; a row takes 
 and no more.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -13,10 +14,13 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from agent.records import HostInfo, Session, at_host, on_host
+from agent.records import HostInfo, Question, Session, at_host, on_host
+from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, State, children_of
 from agent.text import one_line
 from widgets.base import formatting, status
+from widgets.base.effect_parts import effect_parts
+from widgets.base.header_line import cut_middle
 from widgets.base.rows import Line, Parts, Row
 from widgets.lists.device_names import device_names
 from widgets.lists.groups import heading_row
@@ -34,7 +38,7 @@ _WIDE = 56  # Cells from which the state has a column of its own on the one line
 class Look(NamedTuple):
     """How the list is looked at."""
 
-    sort: Sort = Sort.LIVE
+    sort: Sort = Sort.ASKING
     group: Group = Group.TREE
     folded: AbstractSet[str] = frozenset()
     """Ids of the sessions whose subtasks are hidden."""
@@ -112,6 +116,8 @@ class SessionRows:
             parents=children_of(state.sessions).keys(),
             dense=look.width >= _WIDE or 0 < look.height < lines,
             phone_cells=_phone_cells(state, entries),
+            asked=_effects_by_session(state.questions),
+            shared=_shared_titles(entries),
         )
         made_for = (
             device_names(state.devices),
@@ -142,6 +148,8 @@ class SessionRows:
             one in context.look.folded,
             one in context.parents,
             one in context.asking,
+            context.asked.get(one),
+            _is_shared(session, context),
             one in context.at_work,
             one in context.state.notices,
             is_stranded(session, context.state.devices),
@@ -165,6 +173,34 @@ class _Context(NamedTuple):
     parents: AbstractSet[str]
     dense: bool
     phone_cells: int
+    asked: Mapping[str, Parts]
+    """What each session asks leave for, by its id."""
+    shared: AbstractSet[str]
+    """The titles that several of the listed sessions have."""
+
+
+@memoize_last
+def _effects_by_session(questions: Mapping[str, Question]) -> Mapping[str, Parts]:
+    found: dict[str, Parts] = {}
+    for question in questions.values():
+        effect = question.subject.effect if question.subject is not None else None
+        if effect is not None:
+            found.setdefault(question.session_id, effect_parts(effect))
+    return found
+
+
+def _shared_titles(entries: Sequence[Listed]) -> frozenset[str]:
+    """Return the titles that tell nothing, since several sessions have them."""
+    titles = Counter(_title(entry.view.session) for entry in entries if entry.view is not None)
+    return frozenset(title for title, count in titles.items() if count > 1)
+
+
+def _title(session: Session) -> str:
+    return session.title or session.goal
+
+
+def _is_shared(session: Session, context: "_Context") -> bool:
+    return _title(session) in context.shared
 
 
 def matches(view: SessionView, wanted: str, state: State) -> bool:
@@ -224,13 +260,21 @@ def _row(entry: Listed, view: SessionView, context: _Context) -> Row:
     lead: list[tuple[str, str]] = [("✔ ", "bold $primary")] if marked else []
     lead.append(("  " * entry.depth + _branch(session, context), "$faint"))
     phone = _phone_column(session, entry.depth, context)
-    title = (session_title(session), "$muted" if session.state.is_terminal else "$foreground")
-    left: Parts = (*lead, (f"{mark.glyph} ", mark.style), *phone, title, *_tags(session))
+    asked = context.asked.get(session.session_id, ())
+    title: Parts = (
+        (session_title(session), "$muted" if session.state.is_terminal else "$foreground"),
+    )
+    if asked and entry.depth and context.dense:
+        # The session that it is part of says what it is for; its own title is mostly the same.
+        title = asked
+    left: Parts = (*lead, (f"{mark.glyph} ", mark.style), *phone, *title, *_tags(session))
     if session.state.is_terminal or context.dense:
         return Row(session.session_id, (Line(left, _right(view, mark, context)),))
     indent = sum(Content(text).cell_length for text, _ in lead)
     facts: list[tuple[str, str]] = [(" " * indent + "  ", ""), (mark.word, mark.style)]
-    if progress := step_words(view):
+    if asked:
+        facts += [(" · ", "$muted"), *asked]
+    elif progress := step_words(view):
         facts.append((f" {progress[0]}", "$foreground"))
     if session.serial and not phone:
         facts.append((f" · {device_name(session.serial, context.state.devices)}", "$muted"))
@@ -245,19 +289,20 @@ def _branch(session: Session, context: _Context) -> str:
 
 
 def _phone_column(session: Session, depth: int, context: _Context) -> Parts:
-    """Return the phone in front of the title: of subtasks, which differ in little else, and of all
+    """Return the phone in front of the title: of sessions that differ in little else, and of all
     rows where the pane is wide enough for columns that stand under each other.
     """
     if context.look.group is Group.PHONE or not context.phone_cells:
         return ()
     is_column = context.dense and context.look.width >= _WIDE
-    if not (is_column or session.parent_id):
+    is_alike = context.dense and _is_shared(session, context)
+    if not (is_column or session.parent_id or is_alike):
         # In a narrow pane the title needs the room.
         return ()
     if not session.serial and not (is_column and depth == 0 and not session.parent_id):
         return ()
     name = device_name(session.serial, context.state.devices) if session.serial else ""
-    cut = Content(one_line(name)).truncate(context.phone_cells, ellipsis=True).plain
+    cut = cut_middle(one_line(name), context.phone_cells)
     pad = " " * (context.phone_cells - Content(cut).cell_length)
     return ((f"{cut}{pad}  ", "$muted"),)
 

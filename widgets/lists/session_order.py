@@ -4,11 +4,12 @@ Not how a row looks (`widgets.lists.session_rows`). Invariants: every session is
 one heading; without groups a child stands under its parent.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from agent.records import Session
+from agent.records import Question, Session
+from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, State, tree
 from widgets.base import status
 from widgets.base.formatting import natural
@@ -20,6 +21,7 @@ from widgets.lists.session_rows import device_name
 class Sort(StrEnum):
     """What sessions are sorted by."""
 
+    ASKING = "asking"  # Who waits for a person first, then as LIVE.
     LIVE = "live"  # Who works first, then the newest.
     NEWEST = "newest"
     STATE = "state"
@@ -128,6 +130,15 @@ def _sort_key(state: State, sort: Sort) -> _Key | None:
     match sort:
         case Sort.LIVE:
             return None
+        case Sort.ASKING:
+            ranks = _ranks(state.sessions, state.questions)
+            if not ranks:
+                return None
+            places = {view.session.session_id: at for at, (_, view) in enumerate(tree(state))}
+            return lambda v: (
+                ranks.get(v.session.session_id, _IN_NO_NEED),
+                places[v.session.session_id],
+            )
         case Sort.NEWEST:
             return lambda v: (-v.session.created_ms, v.session.session_id)
         case Sort.STATE:
@@ -147,6 +158,34 @@ def _sort_key(state: State, sort: Sort) -> _Key | None:
                 -v.session.created_ms,
                 v.session.session_id,
             )
+
+
+_ASKS, _LOST = 0, 1
+_IN_NO_NEED = (2, 0)
+
+
+@memoize_last
+def _ranks(
+    sessions: Mapping[str, SessionView], questions: Mapping[str, Question]
+) -> Mapping[str, tuple[int, int]]:
+    """Return how urgent each session is that needs a person, or that has a subtask which does; of
+    those that ask, the oldest question counts.
+    """
+    needs: dict[str, tuple[int, int]] = {
+        one: (_LOST, view.session.updated_ms)
+        for one, view in sessions.items()
+        if view.session.lost and not view.session.state.is_terminal
+    }
+    for question in questions.values():
+        rank = (_ASKS, question.asked_ms)
+        needs[question.session_id] = min(rank, needs.get(question.session_id, rank))
+    ranks: dict[str, tuple[int, int]] = {}
+    for one, rank in needs.items():
+        above = one
+        while above in sessions and rank < ranks.get(above, _IN_NO_NEED):
+            ranks[above] = rank
+            above = sessions[above].session.parent_id
+    return ranks
 
 
 def state_word(session: Session, asking: frozenset[str]) -> str:

@@ -1,22 +1,20 @@
-"""Rows of the attention queue and of the devices, and how sessions and devices are named.
+"""Rows of the devices, and how sessions and devices are named.
 
-Pure functions from the picture to rows; the session list is `widgets.lists.session_list`.
+Pure functions from the picture to rows; the session list is `widgets.lists.session_list`, the
+attention queue `widgets.attention.attention_rows`.
 Invariant: what needs a person reads without colour.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from agent.records import DeviceInfo, DeviceState, Question, Session, Speaker
+from agent.records import DeviceInfo, DeviceState, Question, Session
 from agent.state.memoize import memoize_last
-from agent.state.reducer import Attention, AttentionKind, SessionView, State
+from agent.state.reducer import SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
 from widgets.lists.device_names import device_names
 from widgets.lists.hosts import host_away, host_beside
-
-ASKING = "May I do this?"
-"""How an approval begins; where there is little room its mark says as much."""
 
 
 def session_title(session: Session) -> str:
@@ -65,69 +63,6 @@ def _delegating(sessions: Mapping[str, SessionView]) -> frozenset[str]:
         for view in sessions.values()
         if view.session.parent_id and not view.session.state.is_terminal
     )
-
-
-OPTION = "$ask"
-"""The style of an option's part."""
-
-
-def attention_rows(
-    waiting: Sequence[Attention], state: State, *, now_ms: int, open_key: str | None = None
-) -> list[Row]:
-    """List what waits for the operator, oldest first.
-
-    Args:
-        waiting: what waits.
-        state: the picture.
-        now_ms: the present, for ages.
-        open_key: where there is not room for two lines each, the one row that has them.
-    """
-    rows: list[Row] = []
-    for one in waiting:
-        mark = status.ATTENTION[one.kind]
-        view = state.sessions.get(one.session_id)
-        where = session_title(view.session) if view else device_name(one.serial, state.devices)
-        where = one_line(one.about, 80) or where
-        phone = view.session.serial if view else ""
-        age: Parts = ()
-        until_ms = one.until_ms or (one.question.deadline_ms if one.question else 0)
-        if until_ms:
-            age = ((f"{formatting.time_left(until_ms - now_ms)} left", "$warn"),)
-        elif one.since_ms:
-            age = ((formatting.age(now_ms - one.since_ms), "$faint"),)
-        text = one_line(one.text, 200)
-        if one.kind is AttentionKind.APPROVAL:
-            # The mark says that it is asked; there is room for little more than what is.
-            text = text.removeprefix(ASKING).strip() or text
-        elif one.question is not None and one.question.speaker is not Speaker.PRODUCT:
-            # As short: a row has room for few words.
-            who = "agent" if one.question.speaker is Speaker.MODEL else one.question.speaker.value
-            text = f"{who}: {one_line(one.question.text, 200)}"
-        elif one.kind is AttentionKind.LOST:
-            text = f"{device_name(one.serial, state.devices) or 'The phone'} is away"
-        left: Parts = ((f"{mark.glyph} ", mark.style),)
-        named = phone if one.question is not None else ""
-        if one.kind is AttentionKind.DEVICE:
-            named, where = one.serial, ""
-        if named:
-            # Sessions of one goal ask the same, and phones of one host go at once: the phone tells
-            # them apart.
-            left = (*left, (f"{device_name(named, state.devices)} ", "$muted"))
-        head = Line((*left, (text, "$foreground")), age)
-        beside: Parts = ((f" · {where}", "$muted"),) if where else ()
-        below: Parts = (("  ", ""), (mark.word, mark.style), *beside)
-        if one.question is not None and one.question.options:
-            choices: list[tuple[str, str]] = []
-            for number, option in enumerate(one.question.options[:9], 1):
-                words = one_line(formatting.option_words(one.question, option), 24)
-                choices += [("  ", ""), (f"{number} {words}", OPTION)]
-            below = (*choices, *beside)
-        folded = open_key is not None and one.key != open_key
-        if folded:
-            # One line: which session it is tells more than how long it waits.
-            head = Line((*head.left, *beside), head.right)
-        rows.append(Row(one.key, (head,) if folded else (head, Line(below))))
-    return rows
 
 
 @memoize_last

@@ -15,10 +15,10 @@ from agent.text import one_line
 from console.keys.controllers import Controller
 from console.screens.deck.context import DeckContext
 from console.screens.op_sender import Refused
+from widgets.attention.attention_list import AttentionList
+from widgets.attention.attention_rows import ASKING
 from widgets.base import formatting
-from widgets.lists.attention_list import AttentionList
 from widgets.lists.row_marks import Marks
-from widgets.lists.session_rows import ASKING
 from widgets.questions.question_card import Given, QuestionCard
 
 HIDDEN = "•••"

@@ -15,9 +15,9 @@ from console.screens.deck.answering import QuestionController
 from console.screens.deck.context import DeckContext
 from console.screens.device.wheel import WheelController
 from console.screens.op_sender import Refused
+from widgets.attention.attention_rows import ASKING
 from widgets.base.formatting import quoted
 from widgets.base.rows import Parts
-from widgets.lists.session_rows import ASKING
 from widgets.questions.composer import Mode, Purpose
 
 DENY = "Deny"

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
 
 _SORTED = {
+    Sort.ASKING: "asking first",
     Sort.LIVE: "live first",
     Sort.NEWEST: "newest first",
     Sort.STATE: "by state",
@@ -38,7 +39,7 @@ class ArrangeController(Controller):
     def sort(self) -> Sort:
         """Return the sort key of the sessions."""
         chosen = Sort(self._kept.ui.sort)
-        return Sort.LIVE if chosen is Sort.HOST and not self._has_hosts else chosen
+        return Sort.ASKING if chosen is Sort.HOST and not self._has_hosts else chosen
 
     @property
     def group(self) -> Group:
@@ -63,7 +64,7 @@ class ArrangeController(Controller):
     def indicator(self) -> str:
         """Return the list's grouping, then its sort key after ↓; empty for the default order."""
         said = [] if self.group is Group.TREE else [f"by {self.group.value}"]
-        said += [] if self.sort is Sort.LIVE else [f"↓ {self.sort.value}"]
+        said += [] if self.sort is Sort.ASKING else [f"↓ {self.sort.value}"]
         return " ".join(said)
 
     def tells_hosts(self) -> bool:

@@ -38,10 +38,10 @@ from console.screens.deck.targets import TargetController
 from console.screens.device.phone_text import PhoneText
 from console.screens.device.wheel import WheelController
 from console.screens.history.step_reader import StepReader
+from widgets.attention.attention_list import AttentionList
 from widgets.base.action_line import ActionLine
 from widgets.base.splitter import Splitter
 from widgets.lists import device_line
-from widgets.lists.attention_list import AttentionList
 from widgets.lists.marking_list import MarkingList
 from widgets.pictures.phone_pane import PhonePane
 from widgets.questions.composer import Composer
@@ -250,7 +250,11 @@ class DeckScreen(BaseDeck):
         elif focused is self.attention and self.attention.rows:
             one = self.attention.under_cursor
             asks = one is not None and one.question is not None
-            first = [("enter", "go to the card" if asks else "look")]
+            group = self.attention.group_under_cursor
+            look = "look" if group is None else f"mark these {len(group.members)}"
+            if group is not None and not group.session_ids:
+                look = "to the Wall"
+            first = [("enter", "go to the card" if asks else look)]
             if digits := self.taken_digits():
                 first.append((span(digits), "choose"))
         elif focused is self.pane.transcript:

@@ -64,18 +64,24 @@ class DismissController(Controller):
         app = self._deck.console_app
         return read_sessions(app.bridge.state, app.seen, self._deck.selected)
 
-    def _dismissable(self) -> Attention | None:
-        if self._deck.focused is not self._deck.attention:
-            return None
-        one = self._deck.attention.under_cursor
-        return one if one is not None and not one.needs_person else None
+    def _dismissable(self) -> tuple[Attention, ...]:
+        """Return the news under the cursor: one, or all of a group; none of what needs a person."""
+        queue = self._deck.attention
+        if self._deck.focused is not queue:
+            return ()
+        one, group = queue.under_cursor, queue.group_under_cursor
+        found = group.members if group is not None else (one,) if one is not None else ()
+        return tuple(each for each in found if not each.needs_person)
 
     def can(self, action_id: str) -> bool:
         if action_id == "question.dismiss":
-            return self._dismissable() is not None
+            return bool(self._dismissable())
         return bool(self._read())
 
     def word(self, action: Action) -> str:
+        if action.id == "question.dismiss":
+            count = len(self._dismissable())
+            return f"dismiss all {count}" if count > 1 else ""
         if action.id != "notice.done":
             return ""
         return f"clear {len(self._read())} read"
@@ -85,10 +91,17 @@ class DismissController(Controller):
         self._runner.run(plan_for(Act.DISMISS, self._read(), self._deck.console_app.bridge.state))
 
     def do_question_dismiss(self) -> None:
-        """Dismiss the notice under the cursor on every console."""
-        one = self._dismissable()
-        if one is None:
-            return
+        """Dismiss the notice under the cursor, or all of its group, on every console."""
+        found = self._dismissable()
+        failed = tuple(one.session_id for one in found if one.kind is AttentionKind.FAILED)
+        if failed:
+            state = self._deck.console_app.bridge.state
+            self._runner.run(plan_for(Act.DISMISS, failed, state))
+        for one in found:
+            self._dismiss(one)
+
+    def _dismiss(self, one: Attention) -> None:
+        """Dismiss a notice that is of no session."""
         app = self._deck.console_app
         match one.kind:
             case AttentionKind.WATCHER:
@@ -102,7 +115,10 @@ class DismissController(Controller):
                 app.request(op, done="Dismissed. It is still on the Jobs screen.")
             case AttentionKind.DEVICE:
                 app.request(protocol.DeviceDismiss(serial=one.serial))
-            case AttentionKind.FAILED:
-                self._runner.run(plan_for(Act.DISMISS, (one.session_id,), app.bridge.state))
-            case AttentionKind.QUESTION | AttentionKind.APPROVAL | AttentionKind.LOST:
+            case (
+                AttentionKind.FAILED
+                | AttentionKind.QUESTION
+                | AttentionKind.APPROVAL
+                | AttentionKind.LOST
+            ):
                 pass

@@ -16,6 +16,7 @@ from agent.state.reducer import SessionView, State, children_of
 from console.keys.controllers import Controller
 from console.screens.deck.arranging import ArrangeController
 from console.screens.deck.marking import MarkController
+from widgets.attention.alike import Alike
 from widgets.base.row_list import RowList
 from widgets.lists.marking_list import MarkingList
 from widgets.lists.session_list import Look, SessionRows, listed_sessions
@@ -163,18 +164,33 @@ class SessionListController(Controller):
         if event.rows is deck.sessions and event.by_operator:
             deck.select(event.key)
         elif event.rows is deck.attention and event.by_operator:
-            one = deck.attention.under_cursor
-            if one is not None and one.session_id:
+            one, group = deck.attention.under_cursor, deck.attention.group_under_cursor
+            if group is not None and group.session_ids:
+                deck.select(group.session_ids[0])
+            elif one is not None and one.session_id:
                 deck.select(one.session_id)
         else:
             return
         deck.refresh_all()
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        if event.rows is self._deck.attention:
+        group = self._deck.attention.group_under_cursor
+        if event.rows is self._deck.attention and group is not None:
+            self._open_group(group)
+        elif event.rows is self._deck.attention:
             self._deck.answering.open_waiting()
         else:
             self._deck.targets.tap()
+
+    def _open_group(self, group: Alike) -> None:
+        """Mark the sessions of a group, so that one act is for all of them; phones are on the
+        Wall.
+        """
+        if not group.session_ids:
+            self._deck.console_app.navigation.do_screen_wall()
+            return
+        self._marking.mark(group.session_ids)
+        self._deck.panes.go_to("left", self._deck.sessions)
 
 
 @memoize_last

@@ -115,6 +115,16 @@ class MarkController(Controller):
         self.marks.mark_all(self._deck.listed_ids())
         self._deck.refresh_all()
 
+    def mark(self, session_ids: Sequence[str]) -> None:
+        """Mark these sessions only, as far as they are listed, and select the first of them."""
+        listed = set(self._deck.listed_ids())
+        found = [one for one in session_ids if one in listed]
+        self.marks.clear()
+        self.marks.mark_all(found)
+        if found:
+            self._deck.select(found[0])
+        self._deck.refresh_all()
+
     def toggle(self, session_id: str) -> None:
         """Mark or unmark a clicked session."""
         self.marks.toggle(session_id)

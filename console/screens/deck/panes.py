@@ -23,6 +23,7 @@ LEAST_LEFT, LEAST_MIDDLE, LEAST_RIGHT = 24, 36, 26
 WIDE, NORMAL = 120, 80
 """Columns of the screen from which three, and two, columns stand beside each other."""
 STEP = 4
+_READ = 62  # Columns in which a transcript is read well.
 _COLUMNS = {"left": "Sessions", "middle": "Session", "right": "Phone"}
 NONE = "none"
 
@@ -43,14 +44,15 @@ def widths(width: int, height: int, left: int, right: int) -> PaneWidths:
     """
     if width < WIDE:
         most = max(LEAST_LEFT, width - LEAST_MIDDLE)
-        own = 34 if width < 100 else 38
+        own = max(34, round(width * 0.42))
         return PaneWidths(
             min(max(left or own, LEAST_LEFT), most), min(max(right or 40, LEAST_RIGHT), most)
         )
     # The phone gets the width its height deserves, never more than a third.
     rows = max(10, height - 9)
     right = right or max(LEAST_RIGHT, min(round(rows * 0.9) + 4, width // 3))
-    left = left or min(64, max(40, round(width * 0.34)))
+    # What the transcript does not need the rows of the lists do.
+    left = left or min(80, max(40, round(width * 0.34), width - right - _READ))
     right = max(LEAST_RIGHT, min(right, width - LEAST_MIDDLE - LEAST_LEFT))
     left = max(LEAST_LEFT, min(left, width - LEAST_MIDDLE - right))
     return PaneWidths(left, right)

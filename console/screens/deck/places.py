@@ -17,9 +17,9 @@ from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
 from console.screens.device.phone_screen import PhoneScreen
 from console.screens.device.wheel import WheelController
+from widgets.attention.attention_list import AttentionList
 from widgets.base.row_list import RowList
 from widgets.base.rows import Row
-from widgets.lists.attention_list import AttentionList
 from widgets.questions.composer import Composer, Purpose
 from widgets.questions.question_card import QuestionCard
 from widgets.transcript.session_pane import SessionPane

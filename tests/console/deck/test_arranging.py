@@ -63,7 +63,8 @@ def test_on_a_fleet_host_is_one_choice_more() -> None:
 def test_a_kept_choice_of_hosts_waits_for_the_second_host() -> None:
     controller, _, kept, core = arranged("rack-1")
     kept.keep(sort="host", group="host")
-    assert (controller.group, controller.sort, controller.indicator) == (Group.TREE, Sort.LIVE, "")
+    assert (controller.group, controller.sort) == (Group.TREE, Sort.ASKING)
+    assert controller.indicator == ""
     configure(core, "other", "read", host="rack-2")
     assert (controller.group, controller.sort) == (Group.HOST, Sort.HOST)
     assert controller.indicator == "by host ↓ host"

@@ -49,13 +49,13 @@ async def test_a_stop_of_marked_sessions_is_told_before_and_after_and_undone(con
         await seat.see("3 marked")
         await seat.see("x stop 2 of 3")
         await seat.press("x")
-        stopped = [protocol.Interrupt(session_id="s11"), protocol.Interrupt(session_id="s10")]
+        stopped = [protocol.Interrupt(session_id="s10"), protocol.Interrupt(session_id="s11")]
         await seat.until(lambda: seat.core.ops == stopped, "the ops in the order of the list")
         await seat.see("Stopped 2 of 3 sessions. Not")
         await seat.press("U")
         resumed = [
-            protocol.SessionResume(session_id="s11"),
             protocol.SessionResume(session_id="s10"),
+            protocol.SessionResume(session_id="s11"),
         ]
         await seat.until(lambda: seat.core.ops == stopped + resumed, "what takes it back")
         await seat.see("Undone: resumed 2 sessions.")
@@ -165,15 +165,15 @@ async def test_tags_are_added_and_taken_from_all_marked_and_group_the_list(conso
         await mark(seat, "s12", "s13")
         await seat.press("l", *"bench -nightly", "enter")
         tagged = [
-            protocol.SessionTag(session_id="s13", tags=("bench",)),
             protocol.SessionTag(session_id="s12", tags=("bench",)),
+            protocol.SessionTag(session_id="s13", tags=("bench",)),
         ]
         await seat.until(lambda: seat.core.ops == tagged, "the tags")
         await seat.press("B", "B", "B")
         await seat.see("by tag")
         await seat.until(
             lambda: (
-                [row.key for row in seat.deck.sessions.rows][:3] == ["heading:bench", "s13", "s12"]
+                [row.key for row in seat.deck.sessions.rows][:3] == ["heading:bench", "s12", "s13"]
             ),
             "the group of the tag",
         )
@@ -285,7 +285,7 @@ async def test_order_and_panes_are_in_the_settings_for_the_next_start(
     async with console(core=fifty(), play=nothing) as seat:
         seat.deck.sessions.focus()
         before = seat.deck.query_one("#left").size.width
-        await seat.press("O", "B", ">", ">")
+        await seat.press("O", "O", "B", ">", ">")
         await seat.see("by state ↓ newest")
         await seat.until(
             lambda: seat.deck.query_one("#left").size.width == before + 8, "a wider pane"

@@ -264,9 +264,10 @@ async def test_rows_that_ask_the_same_are_told_apart_by_the_phone(console: Open)
 
     async with console(play=play) as seat:
         await seat.see("Which one?")
-        shown = [row.lines[0].left for row in seat.deck.attention.rows]
-        texts = ["".join(text for text, _ in parts) for parts in shown]
-        assert texts == ["? virtual 6001 Which one?", "? virtual 6002 Which one?"]
+        shown = [row.lines[0] for row in seat.deck.attention.rows]
+        asked = ["".join(text for text, _ in line.left) for line in shown]
+        assert asked == ["? Which one?", "? Which one?"]
+        assert [line.right[0][0] for line in shown] == ["virtual 6001 ", "virtual 6002 "]
 
 
 async def test_a_lost_phone_is_told_once_and_by_its_name(console: Open) -> None:

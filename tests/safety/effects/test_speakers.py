@@ -17,7 +17,7 @@ from agent.state.reducer import State, reduce
 from console.report.page import _item
 from console.runs.narration import narrate
 from console.runs.prompts import prompt_of
-from widgets.lists.session_rows import attention_rows
+from widgets.attention.attention_rows import attention_rows
 from widgets.questions.question_card import QuestionCard
 from widgets.transcript.transcript_lines import as_text
 

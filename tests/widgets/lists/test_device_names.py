@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from agent.devices.adb.device_list import parse_rows
 from agent.records import DeviceInfo, DeviceState
 from agent.state.reducer import State, attention
+from widgets.attention.attention_rows import attention_rows
 from widgets.lists.device_names import device_names
-from widgets.lists.session_rows import attention_rows
 
 
 def phone(serial: str, name: str = "", model: str = "Pixel 8") -> DeviceInfo:
@@ -22,6 +22,13 @@ def test_a_phone_is_called_by_what_tells_it_from_the_others() -> None:
     assert dict(device_names(phones)) == {"R5A11111": "Pixel 8"}
     phones = {**phones, "b": phone("b", model="")}
     assert device_names(phones)["b"] == "b"
+
+
+def test_the_end_of_a_serial_is_a_whole_word_where_that_tells_phones_apart() -> None:
+    phones = {one.serial: one for one in (phone("till-1"), phone("till-2"))}
+    assert set(device_names(phones).values()) == {"Pixel 8 1", "Pixel 8 2"}
+    phones = {one.serial: one for one in (phone("a-1"), phone("b-1"))}
+    assert len(set(device_names(phones).values())) == 2
 
 
 def test_the_same_name_at_two_hosts_is_said_with_the_host() -> None:

@@ -2,16 +2,24 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from textual.content import Content
 
-from agent.protocol import SessionDismissed, SessionStateChanged, StepStarted
-from agent.records import SessionState
-from tests.console.fakes import FakeCore
+from agent.protocol import (
+    DeviceChanged,
+    RequestUserInput,
+    SessionDismissed,
+    SessionStateChanged,
+    StepStarted,
+)
+from agent.records import Effect, EffectVerb, Question, QuestionKind, SessionState, Stated, Subject
+from agent.state.attention import tree
+from tests.console.fakes import FakeCore, phone
 from tests.console.fifty import SESSIONS, play
-from tests.console.script import configure, run, step
+from tests.console.script import ask, configure, run, step
 from widgets.base.rows import Row
 from widgets.lists.session_list import Look, listed_sessions, matches, session_rows
-from widgets.lists.session_order import NO_TAG, Group, Sort, next_of, ordered
+from widgets.lists.session_order import NO_TAG, Group, Listed, Sort, next_of, ordered
 from widgets.lists.session_rows import step_words
 
 
@@ -47,6 +55,53 @@ def test_in_a_tree_a_subtask_stands_under_its_session(sort: Sort) -> None:
     at = ids.index("s1")
     assert set(ids[at + 1 : at + 9]) == {f"s{number}" for number in range(2, 10)}
     assert all(one.depth == 1 for one in listed[at + 1 : at + 9])
+
+
+def test_by_default_those_that_ask_come_first_with_what_they_are_part_of() -> None:
+    core = fifty()
+    ask(core, "s5", "first", "Which?")
+    early = replace(core.state.questions["first"], asked_ms=1)
+    state = replace(core.state, questions={**core.state.questions, "first": early})
+    listed = ordered(state, Sort.ASKING, Group.TREE, now_ms=NOW_MS)
+    ids = [one.view.session.session_id for one in listed if one.view is not None]
+    assert ids[:2] == ["s1", "s5"], "a parent comes with its subtask that has waited longest"
+    assert ids[9:24] == [f"s{number}" for number in range(10, 25)], "then the oldest questions"
+    assert ordered(core.state, Sort.LIVE, Group.TREE, now_ms=NOW_MS) == [
+        Listed(view, depth) for depth, view in tree(core.state)
+    ]
+
+
+def test_a_subtask_that_asks_shows_what_it_would_do_in_the_place_of_its_title() -> None:
+    core = fifty()
+    question = Question(
+        question_id="q",
+        session_id="s2",
+        kind=QuestionKind.APPROVAL,
+        text="May I do this?",
+        asked_ms=core.now_ms,
+        subject=Subject(
+            action="click_element",
+            effect=Effect(verb=EffectVerb.SEND, recipient=Stated(text="Ana")),
+        ),
+    )
+    core.tell(RequestUserInput(question=question), "s2")
+    look = Look(width=60, height=20)
+    rows = session_rows(core.state, look, now_ms=NOW_MS, asking=frozenset({"s2"}))
+    [row] = [row for row in rows if row.key == "s2"]
+    assert "Pixel" in text(row) and "Send Ana" in text(row) and "Install" not in text(row)
+
+
+def test_sessions_of_one_title_are_told_apart_by_their_phones() -> None:
+    core = FakeCore()
+    for n in range(4):
+        core.tell(DeviceChanged(device=phone(f"phone-{n}", model="Pixel")))
+        configure(core, f"s{n}", "Install the update", serial=f"phone-{n}")
+    configure(core, "other", "Read the news", serial="phone-1")
+    look = Look(width=44, height=3)
+    rows = session_rows(core.state, look, now_ms=NOW_MS, asking=frozenset())
+    alike = {text(row).partition("Install")[0] for row in rows if row.key != "other"}
+    assert len(alike) == 4
+    assert "Pixel" not in next(text(row) for row in rows if row.key == "other")
 
 
 def test_groups_by_state_begin_with_who_asks() -> None:
@@ -127,7 +182,7 @@ def test_a_step_is_told_against_its_limit_in_plain_words() -> None:
 
 
 def test_the_next_choice_comes_round() -> None:
-    seen = [Sort.LIVE]
-    while (chosen := next_of(seen[-1], Sort)) is not Sort.LIVE:
+    seen = [Sort.ASKING]
+    while (chosen := next_of(seen[-1], Sort)) is not Sort.ASKING:
         seen.append(chosen)
     assert seen == list(Sort)

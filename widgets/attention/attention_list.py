@@ -16,10 +16,11 @@ from textual.geometry import Offset
 from textual.message import Message
 
 from agent.state.reducer import Attention, State
+from widgets.attention.alike import Alike, grouped
+from widgets.attention.attention_rows import OPTION, attention_rows
 from widgets.base import causality
 from widgets.base.row_list import GUTTER, RowList
 from widgets.base.rows import Line, Row
-from widgets.lists.session_rows import OPTION, attention_rows
 from widgets.questions.question_card import GRACE_S
 
 
@@ -46,6 +47,8 @@ class AttentionList(RowList):
     ) -> None:
         super().__init__(id=id, empty=empty, clock_s=clock_s)
         self.waiting: dict[str, Attention] = {}
+        """All that waits, by its key, also what stands in a row with others."""
+        self._groups: dict[str, Alike] = {}
         self._came_s = 0.0
         self._known_s: dict[str, float] = {}
         """Since when each row is here, by the clock."""
@@ -56,17 +59,23 @@ class AttentionList(RowList):
     def show_waiting(self, waiting: Sequence[Attention], state: State, *, now_ms: int) -> None:
         before = self.cursor_key
         self.waiting = {one.key: one for one in waiting}
-        open_key = self.cursor_key if 2 * len(waiting) > self._most_lines() else None
-        self.show_rows(attention_rows(waiting, state, now_ms=now_ms, open_key=open_key))
+        self._groups = {one.key: one for one in grouped(waiting, state) if isinstance(one, Alike)}
+        self.show_rows(
+            attention_rows(
+                waiting,
+                state,
+                now_ms=now_ms,
+                width=self.text_width if self.size.width else 0,
+                most=self.screen.size.height // 4 if self.is_attached else 0,
+                open_key=self.cursor_key,
+            )
+        )
         now_s = self.clock_s()
         self._known_s = {key: self._known_s.get(key, now_s) for key in self.waiting}
         if self.cursor_key != before:
             self._is_placed = causality.current() is None
             # What a key brings was on the screen to be read; what comes by itself was not.
             self._came_s = now_s if self._is_placed else self._known_s.get(self.cursor_key, now_s)
-
-    def _most_lines(self) -> int:
-        return self.screen.size.height // 4 if self.is_attached else 0
 
     def _step(self, by: int) -> None:
         self._is_placed = True
@@ -79,6 +88,11 @@ class AttentionList(RowList):
     @property
     def under_cursor(self) -> Attention | None:
         return self.waiting.get(self.cursor_key)
+
+    @property
+    def group_under_cursor(self) -> Alike | None:
+        """Return the group whose row the cursor is on."""
+        return self._groups.get(self.cursor_key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Take only the digits that name an option; the others are keys of the screen."""

@@ -1,0 +1,1 @@
+"""What waits for the operator, as rows that can be decided on."""
