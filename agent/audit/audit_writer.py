@@ -200,6 +200,22 @@ class AuditWriter:
                     "caller": review.reviewer,
                     "detail": one_line(review_words(review), _DETAIL_CHARS),
                 }
+            case protocol.UndoStarted(offer=offer):
+                return {
+                    "event_type": "undo_requested",
+                    "step": offer.step,
+                    "caller": "operator",
+                    "action": f"undo {offer.how.value}",
+                    "detail": one_line(offer.says, _DETAIL_CHARS),
+                }
+            case protocol.UndoFinished(step=step, outcome=outcome, is_back=is_back):
+                return {
+                    "event_type": _UNDO_ENDS[outcome],
+                    "step": step,
+                    "caller": "operator",
+                    "action": "undo",
+                    "detail": "seen to be back" if is_back else event.msg.detail,
+                }
             case protocol.AllowanceUsed(call_id=call_id, effect=effect):
                 return {
                     "event_type": "allowance_used",
@@ -240,6 +256,13 @@ _ENDS = {
     ActionOutcome.DONE: "action_executed",
     ActionOutcome.FAILED: "action_rejected",
     ActionOutcome.UNKNOWN: "action_unknown",
+}
+
+
+_UNDO_ENDS = {
+    ActionOutcome.DONE: "undo_executed",
+    ActionOutcome.FAILED: "undo_failed",
+    ActionOutcome.UNKNOWN: "undo_unknown",
 }
 
 

@@ -26,6 +26,7 @@ from agent.protocol import (
     ListHosts,
     ListPhonesInUse,
     ListSessions,
+    ListUndoOffers,
     LookUp,
     Op,
     Reply,
@@ -160,6 +161,9 @@ class OperatorCore(CoreBase):
                 found = await self._sight.sessions(listed)
             case SearchEvents() as searched:
                 found = await self._sight.hits(searched)
+            case ListUndoOffers(session_id=session_id):
+                seen = await self._sight.visible(session_id)
+                found = await self._core.look_up(ListUndoOffers(session_id=seen.session_id))
             case ListPhonesInUse() as listed_phones:
                 found = tuple(
                     one

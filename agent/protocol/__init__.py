@@ -14,6 +14,7 @@ from agent.protocol.events.record_events import *
 from agent.protocol.events.session_events import *
 from agent.protocol.events.step_events import *
 from agent.protocol.events.tree_events import *
+from agent.protocol.events.undo_events import *
 from agent.protocol.events.verification_events import *
 from agent.protocol.events.watch_events import *
 from agent.protocol.look_ups import *
@@ -25,6 +26,7 @@ from agent.protocol.ops.notice_ops import *
 from agent.protocol.ops.record_ops import *
 from agent.protocol.ops.session_ops import *
 from agent.protocol.ops.tree_ops import *
+from agent.protocol.ops.undo_ops import *
 from agent.protocol.ops.verification_ops import *
 from agent.protocol.ops.watch_ops import *
 from agent.protocol.routes import *

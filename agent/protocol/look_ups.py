@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 import msgspec
 
 from agent.protocol.session_filter import STATES, SessionFilter, split_words
-from agent.records import HostInfo, Right, SearchHit, Session, Spending
+from agent.records import HostInfo, Right, SearchHit, Session, Spending, UndoOffer
 
 Answer = TypeVar("Answer")
 
@@ -128,8 +128,23 @@ class ListHosts(LookUp[tuple[HostInfo, ...]], frozen=True, kw_only=True):
     returns: ClassVar[str] = "a row for each host; none outside a fleet"
 
 
+class ListUndoOffers(LookUp[tuple[UndoOffer, ...]], frozen=True, kw_only=True):
+    """List what of a session's effects can be taken back, by the newest screen that it has seen."""
+
+    method: ClassVar[str] = "undo_offers"
+    returns: ClassVar[str] = "what can be taken back with `undo_effect`, the newest first"
+
+    session_id: str
+
+
 AnyLookUp: TypeAlias = (
-    ListSessions | FindSession | SearchEvents | SumSpending | ListPhonesInUse | ListHosts
+    ListSessions
+    | FindSession
+    | SearchEvents
+    | SumSpending
+    | ListPhonesInUse
+    | ListHosts
+    | ListUndoOffers
 )
 """Every look-up; one that is missing here does not exist."""
 

@@ -15,6 +15,7 @@ from agent.protocol.events.record_events import AnyRecordEvent
 from agent.protocol.events.session_events import AnySessionEvent
 from agent.protocol.events.step_events import AnyStepEvent
 from agent.protocol.events.tree_events import AnyTreeEvent
+from agent.protocol.events.undo_events import AnyUndoEvent
 from agent.protocol.events.verification_events import AnyVerificationEvent
 from agent.protocol.events.watch_events import AnyWatchEvent
 from agent.protocol.ops.device_ops import AnyDeviceOp
@@ -25,6 +26,7 @@ from agent.protocol.ops.notice_ops import AnyNoticeOp
 from agent.protocol.ops.record_ops import AnyRecordOp
 from agent.protocol.ops.session_ops import AnySessionOp
 from agent.protocol.ops.tree_ops import AnyTreeOp
+from agent.protocol.ops.undo_ops import AnyUndoOp
 from agent.protocol.ops.verification_ops import AnyVerificationOp
 from agent.protocol.ops.watch_ops import AnyWatchOp
 from agent.protocol.routes import AnyRouteEvent, AnyRouteOp
@@ -58,6 +60,7 @@ Op: TypeAlias = (
     | AnyRecordOp
     | AnySessionOp
     | AnyTreeOp
+    | AnyUndoOp
     | AnyVerificationOp
     | AnyWatchOp
     | AnyRouteOp
@@ -111,6 +114,7 @@ EventMsg: TypeAlias = (
     | AnySessionEvent
     | AnyStepEvent
     | AnyTreeEvent
+    | AnyUndoEvent
     | AnyVerificationEvent
     | AnyWatchEvent
     | AnyRouteEvent

@@ -101,6 +101,7 @@ from agent.records.targets import (
     TargetRuntime,
     TargetStatus,
 )
+from agent.records.undo import UndoHow, UndoOffer
 from agent.records.verification import (
     Evidence,
     FieldSource,
@@ -233,6 +234,8 @@ __all__ = [
     "Trigger",
     "TriggerType",
     "UiNode",
+    "UndoHow",
+    "UndoOffer",
     "Usage",
     "Verification",
     "VerifiedBy",

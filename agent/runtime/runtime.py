@@ -54,6 +54,7 @@ from agent.runtime.router import Router
 from agent.sessions.device_control.device_events import DeviceNews
 from agent.sessions.device_control.device_queries import Looks
 from agent.sessions.device_control.rehosting import Rehosting
+from agent.sessions.device_control.undoing import Undoing
 from agent.sessions.device_control.wheel import Wheel
 from agent.sessions.lifecycle.archive import Archive
 from agent.sessions.lifecycle.attaching import Attaching
@@ -150,6 +151,7 @@ class Runtime(StoredLookUps):
         parts.door.check = self._check
         self._job_service.delivery.announce = self._notices.announce
         self._job_service.delivery.withdraw_notice = self._notices.withdraw
+        wheel = Wheel(parts)
         rooms = (
             SessionHandlers(
                 parts,
@@ -166,7 +168,8 @@ class Runtime(StoredLookUps):
                 parts,
                 turns,
                 targets,
-                Wheel(parts),
+                wheel,
+                Undoing(parts, wheel),
                 Looks(parts),
                 self._direct_calls,
                 self._rehosting,

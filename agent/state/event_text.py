@@ -88,6 +88,10 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
             tone = Tone.INFO if outcome is records.ActionOutcome.DONE else Tone.WARNING
             came = "" if outcome is records.ActionOutcome.DONE else f" ({outcome.value})"
             return tone, f"Operator: {said}{came}", detail
+        case protocol.UndoFinished():
+            is_known = msg.is_back or msg.outcome is not records.ActionOutcome.DONE
+            tone = Tone.INFO if msg.is_back else Tone.WARNING
+            return tone, f"Operator: {undo_words(msg)}", "" if is_known else UNDO_UNSEEN
         case protocol.WheelHandedBack(note=note):
             return Tone.INFO, "The operator handed the wheel back.", note
         case protocol.SessionFlagsChanged(lost=lost, reason=reason):
@@ -203,6 +207,21 @@ def evidence_words(found: records.Verification) -> str:
     if found.requirements:
         return "; ".join(map(requirement_words, found.requirements))
     return pointed_words(found.evidence)
+
+
+UNDO_UNSEEN = "The screen does not show whether it is back: look at the phone."
+
+
+def undo_words(done: protocol.UndoFinished) -> str:
+    """Return what taking an effect back came to, as a sentence."""
+    match done.outcome:
+        case records.ActionOutcome.DONE:
+            said = "took back" if done.is_back else "tried to take back"
+            return ended(f"{said} step {done.step}: {done.said}")
+        case records.ActionOutcome.FAILED:
+            return ended(f"could not take back step {done.step}: {done.detail or done.said}")
+        case records.ActionOutcome.UNKNOWN:
+            return ended(f"may have taken back step {done.step}: {done.detail or done.said}")
 
 
 _VERDICTS = {

@@ -228,6 +228,8 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             | protocol.ToolCallRequested()
             | protocol.ToolCallFinished()
             | protocol.EffectsSeen()
+            | protocol.UndoStarted()
+            | protocol.UndoFinished()
             | protocol.SessionsDeleted()
             | protocol.WarningEvent()
             | protocol.StreamError()

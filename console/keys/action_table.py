@@ -29,6 +29,9 @@ session.confirm  plus  Confirm result
 session.wrong  minus  Result wrong
     Record that the selected, completed session did not meet its goal; the latest verdict
     counts.
+session.undo  b  Put back
+    Take back on the phone what the selected session did last, while that can be reached; press
+    twice. The session has to wait or be over.
 session.let_through  L  Let through  rank 6
     Send your redacted texts to this session again, unredacted; press twice.
 session.keep  P  Keep pictures

@@ -14,6 +14,7 @@ from agent.state.event_text import (
     compacted,
     evidence_words,
     requirements_words,
+    undo_words,
     verified_words,
 )
 from agent.state.reducer import ActionView
@@ -77,6 +78,8 @@ def _event_line(msg: protocol.EventMsg) -> str:
             return f"error: {sentence(message)} {remedy}".rstrip()
         case protocol.WheelActed(said=said, outcome=outcome):
             return f"operator: {said}: {term(outcome)}"
+        case protocol.UndoFinished():
+            return f"operator: {undo_words(msg)}"
         case protocol.WheelHandedBack(note=note):
             return "the operator handed the wheel back" + (f": {note}" if note else "")
         case protocol.BudgetExtended(kind=kind, amount=amount):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from agent.errors import SwitchboardError
-from agent.protocol import Op, Reply
+from agent.protocol import Answer, LookUp, Op, Reply
 from console.input.gate import Wait
 from console.input.pending import PendingOps
 from console.input.stray_words import StrayWords
@@ -42,6 +42,9 @@ class OpSender(Protocol):
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
         """Send an op and wait for its reply; None when it failed, which was said."""
+
+    async def look_up(self, query: LookUp[Answer]) -> Answer:
+        """Look something up in the core. Raises SwitchboardError."""
 
     def say(self, text: str, *, tone: str = "information") -> None:
         """Say a line to the operator."""

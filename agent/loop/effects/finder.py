@@ -109,6 +109,12 @@ class EffectFinder:
             case protocol.WheelActed(said=said, outcome=outcome):
                 if outcome is not ActionOutcome.FAILED:
                     self._acts.append(PastAct(by=EffectOf.OPERATOR, tool="wheel", said=said))
+            case protocol.UndoStarted(offer=offer):
+                act = PastAct(by=EffectOf.OPERATOR, tool="undo", element=offer.element)
+                self._acts.append(act)
+            case protocol.UndoFinished():
+                # Its screen is not stored, and what it showed is in the ledger.
+                self._forget(self._last)
             case protocol.UserMessage(text=text, steer=True, speaker=Speaker.PRODUCT):
                 # A running turn learns by a hint what the operator did at the wheel.
                 self._acts.append(PastAct(by=EffectOf.OPERATOR, tool="wheel", said=text))
@@ -127,6 +133,14 @@ class EffectFinder:
             case _:
                 # Every other fact changes nothing on a phone.
                 return
+
+    def _forget(self, page: "_Sighting | None") -> None:
+        """Forget what an app's pages looked like: the next look at each is its first."""
+        if page is not None:
+            package = page.page.package
+            self._pages = [one for one in self._pages if one.page.package != package]
+            self._ways.pop(package, None)
+        self._last = None
 
     def _finish(self, msg: protocol.ToolCallFinished) -> None:
         call = self._calls.pop(msg.call_id, None)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from agent import protocol
 from agent.errors import UsageError
-from agent.records import HostInfo, SessionState
+from agent.records import HostInfo, SessionState, UndoOffer
 from agent.runtime.handlers.answers import answers
 from agent.runtime.handlers.table import handles, reply_to
 from agent.runtime.op_queue import Submission
 from agent.sessions.device_control.device_queries import Looks
 from agent.sessions.device_control.rehosting import Rehosting
 from agent.sessions.device_control.session_move import move
+from agent.sessions.device_control.undoing import Undoing
 from agent.sessions.device_control.wheel import Wheel
 from agent.sessions.lifecycle.direct_calls import DirectCalls
 from agent.sessions.lifecycle.tagging import tag
@@ -29,6 +30,7 @@ class DeviceHandlers:
     turns: Turns
     targets: Targets
     wheel: Wheel
+    undoing: Undoing
     looks: Looks
     direct_calls: DirectCalls
     rehosting: Rehosting
@@ -79,6 +81,17 @@ class DeviceHandlers:
     ) -> protocol.Reply:
         """Let the operator drive a phone."""
         return reply_to(sub, await self.wheel.carry_out(op, sub.submission_id))
+
+    @handles
+    async def undo(self, op: protocol.UndoEffect, sub: Submission) -> protocol.Reply:
+        """Take back on the phone what a session did."""
+        undone = await self.undoing.undo(op, sub.submission_id, by=sub.client)
+        return reply_to(sub, undone)
+
+    @answers
+    async def undo_offers(self, query: protocol.ListUndoOffers) -> tuple[UndoOffer, ...]:
+        """List what can be taken back."""
+        return await self.undoing.offers(query.session_id)
 
     @handles
     async def look(

@@ -7,13 +7,15 @@ the wheel away.
 """
 
 import asyncio
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import assert_never
 from weakref import WeakValueDictionary
 
 from agent import protocol
+from agent.devices.protocols import Device
 from agent.errors import (
     DeviceError,
     DeviceLostError,
@@ -24,6 +26,7 @@ from agent.errors import (
 from agent.loop.task_context import Steering
 from agent.records import ActionOutcome, SessionState, Speaker
 from agent.sessions.device_control.wheel_gestures import check_gesture, describe, perform
+from agent.sessions.device_control.wheel_reports import HINT, report, unreported
 from agent.sessions.registry.live_session import LiveSession
 from agent.sessions.registry.services import Services
 from agent.sessions.rules.rollback import visible
@@ -31,10 +34,8 @@ from agent.store.store import EventDraft
 from agent.text import one_line
 
 OPERATOR = "operator"
-_HINT = "wheel-"  # How the ids of the hints begin that tell of what was done.
 PARK_S = 30.0  # How long an act waits for the step that was in flight when the wheel was taken.
 LEASE_S = 10.0
-_TOLD_LIMIT = 40
 _PAUSED = "The operator has the wheel."
 
 
@@ -135,14 +136,14 @@ class Wheel:
             return ""
         async with live.lock:
             live.disturbed_ms = self._parts.clock_ms()
-            untold = _unreported(
+            untold = unreported(
                 visible(await self._parts.registry.events(live.session_id)),
                 None if live.turn is None else {one.message_id for one in live.steering},
             )
             notes = tuple(filter(None, (*untold.notes, note)))
             told = protocol.UserMessage(
-                text=_report(untold.done, notes),
-                message_id=f"{_HINT}{token_hex(6)}",
+                text=report(untold.done, notes),
+                message_id=f"{HINT}{token_hex(6)}",
                 speaker=Speaker.PRODUCT,
                 said="\n".join(notes),
                 steer=True,
@@ -195,6 +196,53 @@ class Wheel:
         if failure is not None:
             raise failure
         return held.live.session_id if held.live else ""
+
+    @asynccontextmanager
+    async def borrow(self, live: LiveSession) -> AsyncIterator[Device]:
+        """Have the phone of a session that waits for the length of the block, for one act.
+
+        Nothing is resumed by it: a paused session stays paused, a wheel that the operator has is
+        still theirs.
+
+        Raises:
+            WrongStateError: the session is at work, or another client drives the phone.
+            DeviceLostError: the phone is away.
+        """
+        serial = live.record.serial
+        async with self._order.setdefault(serial, asyncio.Lock()):
+            held = self._held.get(serial)
+            if held is not None and self._is_ours(held):
+                await self._await_turn(held)
+                yield await self._parts.fleet.device(serial)
+                return
+            asks = live.record.state is SessionState.WAITING_FOR_USER
+            if live.turn is not None and not (live.record.paused or asks):
+                raise WrongStateError(
+                    f"Session {live.session_id} is at work.",
+                    f"Pause it first: switchboard sessions pause {live.session_id}",
+                )
+            held = self._held[serial] = _Held(serial, live)
+            pauses = live.turn is not None and not live.record.paused
+            try:
+                if pauses:
+                    await self._flag(live, paused=True)
+                if live.turn is not None:
+                    self._parts.fleet.hand(serial, OPERATOR)
+                await self._await_turn(held)
+                yield await self._parts.fleet.device(serial)
+            finally:
+                self._held.pop(serial, None)
+                held.given_back.set()
+                live.disturbed_ms = self._parts.clock_ms()
+                if live.turn is not None:
+                    self._parts.fleet.hand(serial, live.session_id)
+                if pauses:
+                    await self._flag(live, paused=False)
+
+    async def _flag(self, live: LiveSession, *, paused: bool) -> None:
+        async with live.lock:
+            msgs = live.flagging(paused=paused, reason=_PAUSED if paused else "")
+            await self._parts.registry.append(*live.drafts(*msgs))
 
     async def _await_turn(self, held: _Held) -> None:
         """Wait until the phone is the operator's alone."""
@@ -291,65 +339,3 @@ class Wheel:
             await self._parts.registry.append(draft)
         else:
             await self._parts.store.append(draft)
-
-
-@dataclass(frozen=True)
-class _Unreported:
-    """What was done at the wheel and no step has taken in."""
-
-    done: tuple[str, ...]
-    notes: tuple[str, ...]
-    waiting: tuple[str, ...]
-    """The hints that tell of it so far, by id; one that tells of all takes their place."""
-
-
-def _unreported(history: Iterable[protocol.Event], waiting: Container[str] | None) -> _Unreported:
-    """Read what the model has not been told of the wheel.
-
-    Args:
-        history: the session's events.
-        waiting: the hints that wait in the open turn, by id; None: those that no step applied.
-    """
-    done: list[str] = []
-    notes: list[str] = []
-    covered: dict[str, tuple[int, int]] = {}
-    taken: set[str] = set()
-    withdrawn = ""
-    for event in history:
-        msg = event.msg
-        is_hint = isinstance(msg, protocol.UserMessage) and msg.message_id.startswith(_HINT)
-        if withdrawn and not is_hint:
-            # By the operator: another of ours takes a place in one go.
-            taken.add(withdrawn)
-        withdrawn = ""
-        match msg:
-            case protocol.WheelActed(said=said, outcome=outcome):
-                done.append(f"{said} ({outcome.value})")
-            case protocol.WheelHandedBack(note=note) if note:
-                notes.append(note)
-            case protocol.UserMessage(message_id=message_id) if is_hint:
-                covered[message_id] = len(done), len(notes)
-            case protocol.SteerApplied(message_id=message_id) if message_id in covered:
-                taken.add(message_id)
-            case protocol.SteerWithdrawn(message_id=message_id) if message_id in covered:
-                withdrawn = message_id
-            case _:
-                pass
-    taken |= {withdrawn} - {""}
-    newest = next(reversed(covered), "")
-    if waiting is not None and newest and newest not in waiting:
-        # A step has it in hand.
-        taken.add(newest)
-    told, noted = max((covered[one] for one in taken), default=(0, 0))
-    left = () if newest in taken or not newest else (newest,)
-    return _Unreported(tuple(done[told:]), tuple(notes[noted:]), left)
-
-
-def _report(done: Sequence[str], notes: Sequence[str]) -> str:
-    shown = done[-_TOLD_LIMIT:]
-    left_out = len(done) - len(shown)
-    acts = "; ".join(shown) or "nothing on the screen"
-    more = f" (and {left_out} things before)" if left_out else ""
-    said = f"The operator took the wheel and handed it back. Done meanwhile{more}: {acts}."
-    noted = f" The operator says: {' '.join(notes)}" if notes else ""
-    return f"{said}{noted} Look at the screen as it is now before you continue."

@@ -15,11 +15,12 @@ from console.commands.sessions.sessions_look import list_sessions, search, show
 from console.commands.sessions.sessions_review import compact, review
 from console.commands.sessions.sessions_show import diff, movie, report
 from console.commands.sessions.sessions_spending import spending
+from console.commands.sessions.sessions_undo import undo
 
 SECTIONS: tuple[tuple[str, tuple[click.Command, ...]], ...] = (
     ("Look", (list_sessions, show, search, diff, report, movie, spending)),
     ("Begin", (create, create_attach, start, replay)),
-    ("Steer", (*sessions_steer.COMMANDS, review, compact)),
+    ("Steer", (*sessions_steer.COMMANDS, undo, review, compact)),
     ("Judge", (sessions_record.confirm_result,)),
     ("Keep and drop", sessions_record.COMMANDS),
 )

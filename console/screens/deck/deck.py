@@ -35,6 +35,7 @@ from console.screens.deck.session_start import BeginController
 from console.screens.deck.showing import SessionPaneController
 from console.screens.deck.shown_phone import PhoneController
 from console.screens.deck.targets import TargetController
+from console.screens.deck.undoing import UndoController
 from console.screens.device.phone_text import PhoneText
 from console.screens.device.wheel import WheelController
 from console.screens.history.step_reader import StepReader
@@ -113,6 +114,7 @@ class DeckScreen(BaseDeck):
             self.panes,
             self.following,
             self.session_control,
+            UndoController(places),
             self.targets,
             self.finding,
             self.wheel,

@@ -4,11 +4,14 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent import protocol
 from agent.errors import WrongStateError
 from agent.records import (
+    Bounds,
     DeviceState,
+    Element,
     GoalVerdict,
     Point,
     Question,
@@ -22,6 +25,8 @@ from agent.records import (
     TargetResult,
     TargetRuntime,
     TargetStatus,
+    UndoHow,
+    UndoOffer,
 )
 from agent.state.reducer import Attention, AttentionKind, Item, SessionView, State
 from console.input.gate import Wait
@@ -35,6 +40,7 @@ from console.screens.deck.following import FollowController
 from console.screens.deck.session_control import SessionController
 from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
+from console.screens.deck.undoing import UndoController, offer_words
 from console.screens.device.wheel import WheelController
 from console.screens.op_sender import Refused
 from tests.console.fakes import FakeCore, phone
@@ -50,6 +56,8 @@ class Recorder:
     def __init__(self, reply: protocol.Reply | None = None) -> None:
         self.sent: list[protocol.Op] = []
         self.said: list[str] = []
+        self.asked: list[object] = []
+        self.found: object = None
         self.reply = reply
         self.begins_with = ""
         self.tool_servers: tuple[str, ...] = ()
@@ -67,6 +75,10 @@ class Recorder:
     async def ask(self, op: protocol.Op) -> protocol.Reply | None:
         self.sent.append(op)
         return self.reply
+
+    async def look_up(self, query: protocol.LookUp[protocol.Answer]) -> Any:
+        self.asked.append(query)
+        return self.found
 
     def say(self, text: str, *, tone: str = "information") -> None:
         self.said.append(text)
@@ -446,6 +458,45 @@ def test_ending_takes_two_presses_and_names_the_children() -> None:
     assert desk.ops.two_presses.sentence.endswith("again ends “Sort the notes” and its child")
     acts.do_session_cancel()
     assert desk.ops.sent == [protocol.SessionCancel(session_id="s1")]
+
+
+async def test_an_effect_is_taken_back_as_it_was_named_and_at_the_second_press_only() -> None:
+    session = Session(session_id="s1", goal="Sort", created_ms=1, serial="p1")
+    core = FakeCore()
+    core.tell(protocol.SessionConfigured(session=session), "s1")
+    desk = Desk(core.state, "s1")
+    acts = UndoController(desk)
+    element = Element(
+        number=3, key="k", kind="btn", label="Undo", bounds=Bounds(left=0, top=0, right=1, bottom=1)
+    )
+    offer = UndoOffer(
+        step=4,
+        effect=2,
+        how=UndoHow.APP_OFFER,
+        element=element,
+        what='item removed: "Tea"',
+        says='Press "Undo".',
+        until_ms=1_000_000,
+    )
+    assert offer_words(offer, 993_000) == (
+        'take back step 4: item removed: "Tea". Press "Undo". (7 seconds left at most)'
+    )
+    desk.ops.found = ()
+    acts.do_session_undo()
+    await desk.ops.run()
+    assert desk.ops.said == ["Nothing that it did can be taken back from the newest screen."]
+    desk.ops.found = (offer,)
+    acts.do_session_undo()
+    await desk.ops.run()
+    assert not desk.ops.sent and "b again: take back step 4" in desk.ops.two_presses.sentence
+    acts.do_session_undo()
+    assert desk.ops.sent == [protocol.UndoEffect(session_id="s1", step=4)]
+    # What needs approval says so, and the second press gives it.
+    desk.ops.found = (replace(offer, asks="Delete it?", until_ms=0),)
+    for _ in range(2):
+        acts.do_session_undo()
+        await desk.ops.run()
+    assert desk.ops.sent[-1] == protocol.UndoEffect(session_id="s1", step=4, approved=True)
 
 
 def test_only_what_has_ended_well_is_judged() -> None:

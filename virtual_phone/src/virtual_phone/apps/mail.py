@@ -30,14 +30,25 @@ class Mail(msgspec.Struct):
     starred: bool = False
 
 
+class Moved(msgspec.Struct):
+    """A message that was put into another folder."""
+
+    mail: int
+    was_in: str
+    said: str
+
+
 class Mails(msgspec.Struct):
     """The app's state."""
 
     mails: list[Mail] = []
     next_id: int = 1
+    moved: Moved | None = None
+    """What was moved just now, as long as it can be taken back."""
 
 
 ME = "casey@example.org"
+UNDO_S = 8.0  # How long a message that was moved can be brought back.
 FOLDERS = ("Inbox", "Starred", "Sent", "Drafts", "Archive", "Trash")
 
 
@@ -176,10 +187,26 @@ def inbox(page: Page[Mails]) -> View:
             patterns.fab(
                 "edit", "Compose", page.opener(".activity.ComposeActivity"), id="compose_button"
             ),
+            _moved(page),
             width=MATCH,
             weight=1,
         ),
     )
+
+
+def _moved(page: Page[Mails]) -> View | None:
+    """Offer to take back that a message was moved."""
+    moved = page.data.moved
+    if moved is None:
+        return None
+
+    def undo() -> None:
+        for m in page.data.mails:
+            if m.id == moved.mail:
+                m.folder = moved.was_in
+        page.data.moved = None
+
+    return patterns.snackbar(moved.said, "Undo", undo)
 
 
 def _ignore(_value: bool) -> None:
@@ -245,8 +272,14 @@ def message(page: Page[Mails]) -> View:
 
     def move(folder: str, said: str) -> Callable[[], None]:
         def act() -> None:
+            moved = page.data.moved = Moved(m.id, m.folder, said)
             m.folder = folder
-            page.toast(said)
+
+            def over() -> None:
+                if page.data.moved is moved:
+                    page.data.moved = None
+
+            page.host.after(UNDO_S, over)
             page.close()
 
         return act

@@ -361,6 +361,24 @@ def fab(icon_name: str, desc: str, on_click: Callable[[], object], id: str = "fa
     )
 
 
+def snackbar(message: str, act: str, on_act: Callable[[], object]) -> View:
+    """Draw a message at the bottom with a button, as Material's snackbar."""
+    return ui.row(
+        ui.text(message, ui.styled(ui.BODY, size=15), weight=1, id="snackbar_text"),
+        ui.button(act, on_act, look="text", id="snackbar_action"),
+        width=MATCH,
+        height=56,
+        pad=ui.edges(16, 4),
+        gap=8,
+        fill="surface",
+        radius=12,
+        elevation=6,
+        valign=Align.END,
+        margin=(12, 0, 12, 12),
+        id="snackbar",
+    )
+
+
 def round_button(
     icon_name: str,
     desc: str,
