@@ -51,7 +51,15 @@ from agent.records.jobs import (
     Trigger,
     campaign_of,
 )
-from agent.records.ledger import EffectOf, FieldFate, Ledger, SeenEffect, SeenEffectKind
+from agent.records.ledger import (
+    EffectOf,
+    FieldFate,
+    Ledger,
+    SeenEffect,
+    SeenEffectKind,
+    UndoHow,
+    UndoOffer,
+)
 from agent.records.notices import Notice, NoticeKind
 from agent.records.observation import (
     ActionOutcome,
@@ -101,7 +109,6 @@ from agent.records.targets import (
     TargetRuntime,
     TargetStatus,
 )
-from agent.records.undo import UndoHow, UndoOffer
 from agent.records.verification import (
     Evidence,
     FieldSource,

@@ -2,7 +2,9 @@
 
 What an act *would* do, for an approval, is `agent.records.effects`; who finds these is
 `agent.loop.effects`. Invariants: an effect is never changed once stored; what became of it later is
-derived from the effects after it; navigation is none.
+derived from the effects after it; navigation is none. An offer to take one back
+(`agent.loop.undo`) names what would be pressed or typed as the screen shows it, so that a person
+can judge it without trusting a guess.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,6 +12,7 @@ from enum import StrEnum
 
 from msgspec.structs import replace
 
+from agent.records.observation import Element
 from agent.records.record import Record
 
 
@@ -97,6 +100,45 @@ class SeenEffect(Record, frozen=True, kw_only=True):
     def place(self) -> tuple[str, str, str]:
         """Return phone, app and page."""
         return self.phone, self.app, self.page
+
+
+class UndoHow(StrEnum):
+    """What is done to take an effect back."""
+
+    PRESS = "press"
+    """Press what changed once more: a switch, a star, the choice that was made before."""
+    CHOOSE = "choose"
+    """Press the row that changed, then its old choice."""
+    TYPE = "type"
+    """Replace what the field holds by its old text."""
+    APP_OFFER = "app_offer"
+    """Press the button that the app shows beside what it announced. Only its label says what it
+    does."""
+
+
+class UndoOffer(Record, frozen=True, kw_only=True):
+    """One effect and the act that takes it back."""
+
+    step: int
+    """The step of the act that had the effect."""
+    effect: int
+    """The effect's number."""
+    how: UndoHow
+    element: Element
+    """What is pressed or typed into, on the newest screen."""
+    text: str = ""
+    """The old text or choice; empty where nothing is typed or chosen, and for an empty field."""
+    what: str
+    """What is taken back, as a line."""
+    says: str
+    """What would be done, as a sentence."""
+    asks: str = ""
+    """The question of the approval that the act itself needs; empty: it needs none."""
+    seen_ms: int = 0
+    """When the screen with the element was seen."""
+    until_ms: int = 0
+    """When the app has taken its button away at the latest, as far as is known; 0: the act can be
+    done as long as its page is in front."""
 
 
 _VALUED = frozenset({SeenEffectKind.STATE, SeenEffectKind.DEVICE})

@@ -30,12 +30,11 @@ from console.screens.deck.marking import MarkController
 from console.screens.deck.panes import PaneController
 from console.screens.deck.places import BaseDeck, DeckPlaces
 from console.screens.deck.running import BatchRunner
-from console.screens.deck.session_control import SessionController
+from console.screens.deck.session_control import SessionController, UndoController
 from console.screens.deck.session_start import BeginController
 from console.screens.deck.showing import SessionPaneController
 from console.screens.deck.shown_phone import PhoneController
 from console.screens.deck.targets import TargetController
-from console.screens.deck.undoing import UndoController
 from console.screens.device.phone_text import PhoneText
 from console.screens.device.wheel import WheelController
 from console.screens.history.step_reader import StepReader

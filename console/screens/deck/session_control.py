@@ -1,12 +1,15 @@
-"""Stop, pause, end and judge the selected session.
+"""Stop, pause, end and judge the selected session, and take back what it did.
 
 Invariants: stopping and pausing act at once; ending, and resuming an ended session, take two
 presses; a key after an unanswered act applies to the state that the act leads to.
 """
 
+import time
+
 from agent import protocol
-from agent.records import GoalVerdict, Session, SessionState
+from agent.records import GoalVerdict, Session, SessionState, UndoOffer
 from agent.safety.redacting.notice import named_kinds
+from agent.text import counted, one_line
 from console.core.active_sessions import is_tree_under_way
 from console.keys.actions import Action
 from console.keys.controllers import Controller
@@ -14,6 +17,8 @@ from console.screens.deck.context import DeckContext
 from console.screens.deck.session_start import BeginController
 from widgets.base.formatting import quoted
 from widgets.lists.session_rows import session_title
+
+_UNDO = "session.undo"
 
 
 class SessionController(Controller):
@@ -153,3 +158,64 @@ class SessionController(Controller):
         if session is not None and session.state is SessionState.COMPLETED:
             op = protocol.SessionVerify(session_id=session.session_id, verdict=verdict)
             self._deck.ops.request(op)
+
+
+class UndoController(Controller):
+    """Take back on the phone what the selected session did: the first press says what.
+
+    Invariant: the second press does exactly what the sentence named, and approves it where the
+    sentence asked.
+
+    Args:
+        deck: where the session is selected.
+    """
+
+    def __init__(self, deck: DeckContext) -> None:
+        self._deck = deck
+        self._named: tuple[str, UndoOffer, str] | None = None
+        """The session, the offer, and the sentence by which it was named."""
+
+    def _session(self) -> Session | None:
+        view = self._deck.view()
+        return view.session if view else None
+
+    def can(self, action_id: str) -> bool:
+        session = self._session()
+        return session is not None and bool(session.serial)
+
+    def do_session_undo(self) -> None:
+        """Name what can be taken back, or take back what was named."""
+        session = self._session()
+        if session is None:
+            return
+        named, presses = self._named, self._deck.ops.two_presses
+        if named is not None and named[0] == session.session_id and presses.sentence == named[2]:
+            presses.disarm()
+            self._named = None
+            offer = named[1]
+            op = protocol.UndoEffect(
+                session_id=session.session_id, step=offer.step, approved=bool(offer.asks)
+            )
+            self._deck.ops.request(op)
+            return
+        self._deck.ops.spawn(self._name_newest(session.session_id), _UNDO)
+
+    async def _name_newest(self, session_id: str) -> None:
+        offers = await self._deck.ops.look_up(protocol.ListUndoOffers(session_id=session_id))
+        if not offers:
+            self._deck.ops.say("Nothing that it did can be taken back from the newest screen.")
+            return
+        offer = offers[0]
+        sentence = f"{self._deck.key_of(_UNDO)} again: {offer_words(offer, time.time() * 1000)}"
+        self._named = session_id, offer, sentence
+        self._deck.ops.two_presses.disarm()
+        self._deck.ops.two_presses.confirm(_UNDO, session_id, sentence)
+        self._deck.show_footer()
+
+
+def offer_words(offer: UndoOffer, now_ms: float) -> str:
+    """Return an offer in a line, with the seconds that are left of it where they are known."""
+    left_s = max(0, round((offer.until_ms - now_ms) / 1000))
+    left = f" ({counted(left_s, 'second')} left at most)" if offer.until_ms else ""
+    asks = f" You approve: {one_line(offer.asks, 120)}" if offer.asks else ""
+    return f"take back step {offer.step}: {one_line(offer.what, 80)}. {offer.says}{left}{asks}"

@@ -37,10 +37,9 @@ from console.keys.two_presses import TwoPresses
 from console.screens.deck.answering import QuestionController
 from console.screens.deck.approving import ApprovalController
 from console.screens.deck.following import FollowController
-from console.screens.deck.session_control import SessionController
+from console.screens.deck.session_control import SessionController, UndoController, offer_words
 from console.screens.deck.session_start import BeginController
 from console.screens.deck.targets import TargetController
-from console.screens.deck.undoing import UndoController, offer_words
 from console.screens.device.wheel import WheelController
 from console.screens.op_sender import Refused
 from tests.console.fakes import FakeCore, phone
