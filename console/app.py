@@ -27,7 +27,7 @@ from textual.widgets import Input, TextArea
 
 from agent.core import Core
 from agent.errors import SwitchboardError
-from agent.protocol import Answer, LookUp, Op, Reply
+from agent.protocol import Op, Reply
 from agent.state.reducer import Attention
 from agent.text import clean, one_line
 from console.app_parts.app_controls import AppControls
@@ -340,10 +340,6 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
         """Send an op and wait for its reply; None if it failed, which a notice reports."""
         return self.ops.ask(op)
-
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
-        """Look something up in the core. Raises SwitchboardError."""
-        return await self.core.look_up(query)
 
     def show_reminder(self, one: Attention) -> None:
         """Open the Jobs screen at an attention item."""

@@ -14,7 +14,7 @@ from textual.app import App
 
 from agent.core import Core
 from agent.errors import SwitchboardError
-from agent.protocol import Answer, LookUp, Op, Reply
+from agent.protocol import Op, Reply
 from agent.state.reducer import Attention
 from console.core.error_reports import ErrorReports
 from console.core.event_bridge import Bridge
@@ -205,10 +205,6 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
         """Send an op and wait for its reply; None when it failed, which was said."""
-        raise NotImplementedError
-
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
-        """Look something up in the core. Raises SwitchboardError."""
         raise NotImplementedError
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str, wait: Wait = Wait.ANSWER) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from agent.core import Core
 from agent.errors import SwitchboardError
-from agent.protocol import Answer, LookUp, Op, Reply
+from agent.protocol import Op, Reply
 from console.input.gate import Wait
 from console.input.pending import PendingOps
 from console.input.stray_words import StrayWords
@@ -16,6 +17,10 @@ Refused: TypeAlias = Callable[[SwitchboardError], object]
 
 class OpSender(Protocol):
     """Where ops are sent, and lines are said to the operator; the app is one."""
+
+    @property
+    def core(self) -> Core:
+        """Where things are looked up."""
 
     @property
     def begins_with(self) -> str:
@@ -42,9 +47,6 @@ class OpSender(Protocol):
 
     def ask(self, op: Op) -> Coroutine[Any, Any, Reply | None]:
         """Send an op and wait for its reply; None when it failed, which was said."""
-
-    async def look_up(self, query: LookUp[Answer]) -> Answer:
-        """Look something up in the core. Raises SwitchboardError."""
 
     def say(self, text: str, *, tone: str = "information") -> None:
         """Say a line to the operator."""

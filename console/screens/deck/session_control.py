@@ -201,7 +201,7 @@ class UndoController(Controller):
         self._deck.ops.spawn(self._name_newest(session.session_id), _UNDO)
 
     async def _name_newest(self, session_id: str) -> None:
-        offers = await self._deck.ops.look_up(protocol.ListUndoOffers(session_id=session_id))
+        offers = await self._deck.ops.core.look_up(protocol.ListUndoOffers(session_id=session_id))
         if not offers:
             self._deck.ops.say("Nothing that it did can be taken back from the newest screen.")
             return

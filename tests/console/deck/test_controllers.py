@@ -55,7 +55,7 @@ class Recorder:
     def __init__(self, reply: protocol.Reply | None = None) -> None:
         self.sent: list[protocol.Op] = []
         self.said: list[str] = []
-        self.asked: list[object] = []
+        self.core: Any = self
         self.found: object = None
         self.reply = reply
         self.begins_with = ""
@@ -75,8 +75,7 @@ class Recorder:
         self.sent.append(op)
         return self.reply
 
-    async def look_up(self, query: protocol.LookUp[protocol.Answer]) -> Any:
-        self.asked.append(query)
+    async def look_up(self, query: object) -> object:
         return self.found
 
     def say(self, text: str, *, tone: str = "information") -> None:
