@@ -121,7 +121,7 @@ class Undoing:
                 serial=live.record.serial,
                 step=offer.step,
                 effect=offer.effect,
-                said=_said(offer),
+                said=_act_words(offer),
                 outcome=act.outcome,
                 is_back=is_back(offer, ledger, act.after),
                 detail=act.detail,
@@ -318,7 +318,7 @@ def _resolved(offer: UndoOffer) -> ResolvedAction:
     )
 
 
-def _said(offer: UndoOffer) -> str:
+def _act_words(offer: UndoOffer) -> str:
     return f"{offer.what}. {offer.says}"
 
 
