@@ -132,7 +132,7 @@ def without_glyphs(text: str) -> str:
 def one_line(text: str, limit: int = 200) -> str:
     """Clean foreign text and fold every run of white space, newlines included, into one space."""
     if len(text) <= limit and text.isprintable() and text.strip() == text and "  " not in text:
-        return _limit_marks(text)
+        return text if text.isascii() else _limit_marks(text)
     folded = _SPACES.sub(" ", clean(text, max(limit * 4, 400))).strip()
     if len(folded) > limit:
         return folded[: max(limit - 1, 0)] + ELLIPSIS

@@ -372,7 +372,7 @@ class Observer:
     def _may_hold(self, nodes: tuple[UiNode, ...]) -> bool:
         """Return whether any text of a tree may be another one once it is redacted."""
         texts = plain_texts(nodes)
-        return texts is None or any_may_hold(texts) or any(self._hide(t) != t for t in texts)
+        return texts is None or any_may_hold(texts) or any([self._hide(t) != t for t in texts])
 
     def _redact(self, text: str) -> str:
         return redact(self._hide(text))

@@ -6,8 +6,8 @@ labels are quoted as on the screen itself, so none of them can look like its end
 """
 
 import re
-from collections.abc import Iterator
 
+from agent.loop.by_identity import by_identity
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.screen_text import activity_name
 from agent.loop.screen.windows import STATUS_BAR
@@ -44,7 +44,7 @@ def brief_of(seen: Observation, before: Observation | None = None) -> str:
 
 def _news_line(seen: Observation, before: Observation) -> str:
     """Return the line of a page by what is new on it and what has gone."""
-    had, has = ([_quoted_words(e) for e in _telling(one)] for one in (before, seen))
+    had, has = _quoted_elements(before), _quoted_elements(seen)
     parts = [f"{START} {place_of(seen)} again"]
     phase = _PHASE.search(seen.screen_text.partition("## Screen State")[0])
     if phase and phase.group() not in before.screen_text:
@@ -85,25 +85,23 @@ def _whole_line(seen: Observation) -> str:
     return ", ".join(parts) + more + "]"
 
 
-def _telling(seen: Observation) -> Iterator[Element]:
-    """Yield the elements that say something, and are the app's."""
-    for element in seen.elements:
-        if element.kind != STATUS_BAR and (element.label != UNLABELED or element.value):
-            yield element
+def _telling(seen: Observation) -> list[Element]:
+    """Return the elements that say something, and are the app's."""
+    return [e for e in seen.elements if e.kind != STATUS_BAR and (e.label != UNLABELED or e.value)]
+
+
+@by_identity
+def _quoted_elements(seen: Observation) -> list[str]:
+    return [_quoted_words(element) for element in _telling(seen)]
 
 
 def _quoted_words(element: Element) -> str:
-    return " ".join(_words(element))
-
-
-def _words(element: Element) -> Iterator[str]:
-    yield f'"{_quoted(element.label)}"'
+    said = f'"{_quoted(element.label)}"'
     if element.value:
-        yield f'= "{_quoted(on_one_line(element.value, MAX_CHARS))}"'
+        said += f' = "{_quoted(on_one_line(element.value, MAX_CHARS))}"'
     if element.checkable:
-        yield "CHECKED" if element.checked else "UNCHECKED"
-    if element.selected:
-        yield "SELECTED"
+        said += " CHECKED" if element.checked else " UNCHECKED"
+    return f"{said} SELECTED" if element.selected else said
 
 
 def _quoted(text: str) -> str:

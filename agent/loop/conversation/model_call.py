@@ -102,9 +102,7 @@ async def think(
     Raises:
         ModelError: see `agent.models.retry`.
     """
-    kept = tuple(
-        replace(message, image=None, brief="", reasoning=()) for message in request.messages
-    )
+    kept = [replace(message, image=None, brief="", reasoning=()) for message in request.messages]
     # Beside the call: nothing names it before there is an answer.
     storing = asyncio.create_task(
         context.put_blob(_encoder.encode(kept), "application/json"), name="prompt to the store"

@@ -181,7 +181,7 @@ class EffectFinder:
             self._last = replace(before, step=step, observation=seen)
             return
         known = before.known if before is not None else set()
-        known.update(element.label for element in seen.elements)
+        known.update([element.label for element in seen.elements])
         self._last = _Sighting(page, step, seen, known, len(self._acts))
         self._note_echoes()
         if page.dialog is not None or _is_unreadable(seen):

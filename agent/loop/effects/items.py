@@ -5,8 +5,7 @@ neighbour was, it would have been in sight. Invariants: what a filter, another t
 and hides is no item; where scrolling may explain it, nothing is said.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.loop.effects.pages import groups_of, in_band, is_pressed
@@ -45,18 +44,21 @@ def changed_items(
     """Return the rows that came and went."""
     known = {id(pair.was) for pair in matched} | {id(pair.now) for pair in matched}
     was_groups, now_groups = groups_of(before), groups_of(after)
-    alone = not any(_is_list(row) for rows in was_groups.values() for row in rows)
-    empty = not any(_is_list(row) for rows in now_groups.values() for row in rows)
+    was_lists, now_lists = ({e.number: e for e in page if e.scrollable} for page in (before, after))
+    alone = not any([is_pressed(row) for rows in was_groups.values() for row in rows])
+    empty = not any([is_pressed(row) for rows in now_groups.values() for row in rows])
     found: list[ScreenChange] = []
     for group in dict.fromkeys((*was_groups, *now_groups)):
         was, now = was_groups.get(group, []), now_groups.get(group, [])
-        own = set(map(id, was))
-        stayed = [pair for pair in matched if id(pair.was) in own]
         gone = _not_moved([row for row in was if id(row) not in known], now)
         came = _not_moved([row for row in now if id(row) not in known], was)
-        area = _area(was, before) or _area(now, after) or (0.0, 1.0)
+        if not (gone or came):
+            continue
+        own = set(map(id, was))
+        stayed = [pair for pair in matched if id(pair.was) in own]
+        area = _area(was, was_lists) or _area(now, now_lists) or (0.0, 1.0)
         # At its end a list fills a freed place with what is above, which was seen before.
-        refilled = all(row.label in memory.known for row in came)
+        refilled = memory.known.issuperset([row.label for row in came])
         added = [
             row
             for row in came
@@ -81,18 +83,19 @@ def _not_moved(rows: Sequence[Element], others: Sequence[Element]) -> list[Eleme
     """Leave out as many rows as another screen has with the same label, and those that got a
     count.
     """
-    count = Counter(row.label for row in others)
+    if not (rows and others):
+        return list(rows)
     left = []
-    own = Counter(row.label for row in rows)
+    labels, own = [row.label for row in others], [row.label for row in rows]
     for row in rows:
-        if count[row.label] >= own[row.label] or any(is_counted(row, one) for one in others):
+        if labels.count(row.label) >= own.count(row.label):
             continue
-        left.append(row)
+        for other in others:
+            if is_counted(row, other):
+                break
+        else:
+            left.append(row)
     return left
-
-
-def _is_list(row: Element) -> bool:
-    return is_pressed(row)
 
 
 def _is_added(
@@ -142,7 +145,7 @@ def _is_removed(
     alone: bool,
     refilled: bool,
 ) -> bool:
-    own = any(_is_of(row, one) for one in memory.pressed)
+    own = bool([one for one in memory.pressed if _is_of(row, one)])
     if memory.toggled and not any(row.key == one.key for one in memory.pressed):
         return False
     if not is_pressed(row) and not own:
@@ -181,7 +184,7 @@ def _follows_pressed(
 ) -> bool:
     keys = {one.key for one in memory.pressed}
     opened = [now for was, now in stayed if was.key in keys]
-    return any(one.bounds.top <= row.bounds.top for one in opened)
+    return any([one.bounds.top <= row.bounds.top for one in opened])
 
 
 def _is_of(row: Element, pressed: Element) -> bool:
@@ -197,14 +200,16 @@ def _is_of(row: Element, pressed: Element) -> bool:
 
 
 def _has_typed(row: Element, memory: ListMemory) -> bool:
-    return any(shows(text, row) for text in memory.typed)
+    return any([shows(text, row) for text in memory.typed])
 
 
-def _area(rows: Sequence[Element], elements: Sequence[Element]) -> tuple[float, float] | None:
+def _area(rows: Sequence[Element], lists: Mapping[int, Element]) -> tuple[float, float] | None:
     """Return the top and the bottom of what rows are seen through; None: they do not scroll."""
-    holders = {row.parent for row in rows}
-    box = next((e.bounds for e in elements if e.scrollable and e.number in holders), None)
-    return None if box is None else (box.top, box.bottom)
+    for row in rows:
+        holder = lists.get(row.parent)
+        if holder is not None:
+            return holder.bounds.top, holder.bounds.bottom
+    return None
 
 
 def _item(kind: SeenEffectKind, row: Element) -> ScreenChange:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from agent.loop.by_identity import by_identity
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.screen_text import activity_name
@@ -53,7 +54,9 @@ class Group(NamedTuple):
 
 def page_of(foreground: Foreground, elements: Sequence[Element]) -> Page:
     dialog = dialog_title(elements)
-    chosen = () if dialog is not None else (e.label for e in elements if _is_chosen(e))
+    chosen: list[str] = []
+    if dialog is None:
+        chosen = [e.label for e in elements if e.selected and not (e.checkable or e.editable)]
     return Page(
         package=foreground.package,
         activity=foreground.activity,
@@ -71,6 +74,7 @@ def page_key(page: Page) -> Page:
     return page._replace(title=title)
 
 
+@by_identity
 def title_of(elements: Sequence[Element]) -> str:
     """Return the topmost text of a page; where it has none there, what can be pressed there, and
     else the first text below: a person's or a product's name under its picture.
@@ -100,12 +104,8 @@ def _has_own_id(element: Element, elements: Iterable[Element]) -> bool:
     return (
         bool(own)
         and not own.startswith("android:")
-        and sum(other.resource_id == own for other in elements) == 1
+        and len([other for other in elements if other.resource_id == own]) == 1
     )
-
-
-def _is_chosen(element: Element) -> bool:
-    return element.selected and not element.checkable and not element.editable
 
 
 def row_name(element: Element) -> str:
@@ -121,6 +121,7 @@ def only_digits_differ(one: str, other: str) -> bool:
     return one != other and _DIGITS.sub("0", one) == _DIGITS.sub("0", other)
 
 
+@by_identity
 def groups_of(elements: Sequence[Element]) -> dict[Group, list[Element]]:
     """Return the rows of a page by what they have in common, in reading order."""
     groups: dict[Group, list[Element]] = {}
@@ -141,7 +142,9 @@ def is_row(element: Element) -> bool:
     """Return whether an element may be a row of a list: what has a name and is no icon or field."""
     if element.editable or element.kind in _ICONS or element.kind == STATUS_BAR:
         return False
-    return element.label != UNLABELED and (is_pressed(element) or bool(element.resource_id))
+    if element.label == UNLABELED:
+        return False
+    return bool(element.resource_id) or is_pressed(element)
 
 
 def is_pressed(element: Element) -> bool:
@@ -157,18 +160,21 @@ def has_same_frame(one: Sequence[Element], other: Sequence[Element]) -> bool:
     return len(was & now) >= _FRAME * min(len(was), len(now))
 
 
+@by_identity
 def _frame(elements: Sequence[Element]) -> frozenset[tuple[str, str, str]]:
     return frozenset(
-        (e.resource_id, e.class_name, "" if e.resource_id else e.label)
-        for e in elements
-        if e.kind != STATUS_BAR and (e.kind in _ICONS or e.editable or e.resource_id)
+        [
+            (e.resource_id, e.class_name, "" if e.resource_id else e.label)
+            for e in elements
+            if e.kind != STATUS_BAR and (e.kind in _ICONS or e.editable or e.resource_id)
+        ]
     )
 
 
 def in_band(one: Element, other: Element) -> bool:
     """Return whether two elements stand beside each other, as the parts of a row do."""
-    top, bottom = other.bounds.top, other.bounds.bottom
+    box, own = other.bounds, one.bounds
     return (
-        top <= one.bounds.center_y <= bottom
-        or one.bounds.top <= other.bounds.center_y <= one.bounds.bottom
+        box.top <= (own.top + own.bottom) / 2 <= box.bottom
+        or own.top <= (box.top + box.bottom) / 2 <= own.bottom
     )

@@ -5,7 +5,7 @@ alone differ, the thing has to be what was pressed or stand beside it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from agent.loop.effects.pages import (
     groups_of,
@@ -33,22 +33,27 @@ _TIPS_AWAY = 0.12  # A stepper's number stands within this of its buttons.
 
 def matched_elements(before: Sequence[Element], after: Sequence[Element]) -> list[Pair]:
     """Return what both screens of one page show, also rows that say something else now."""
-    found = pairs(before, after)
+    found = list(pairs(before, after))
     was_known = {id(pair.was) for pair in found}
     now_known = {id(pair.now) for pair in found}
     groups = groups_of(after)
     for group, rows in groups_of(before).items():
-        old = _by_name(row for row in rows if id(row) not in was_known)
-        new = _by_name(row for row in groups.get(group, ()) if id(row) not in now_known)
+        left = [row for row in rows if id(row) not in was_known]
+        came = [row for row in groups.get(group, ()) if id(row) not in now_known]
+        if not (left and came):
+            continue
+        old, new = _by_name(left), _by_name(came)
         found += [Pair(row, new[name]) for name, row in old.items() if name in new]
     return found
 
 
-def _by_name(rows: Iterable[Element]) -> dict[str, Element]:
+def _by_name(rows: Sequence[Element]) -> dict[str, Element]:
     """Return rows by their names, those left out that share theirs."""
-    rows = list(rows)
-    count = Counter(map(row_name, rows))
-    return {row_name(row): row for row in rows if count[row_name(row)] == 1}
+    names = [row_name(row) for row in rows]
+    if len(names) == 1:
+        return {names[0]: rows[0]}
+    count = Counter(names)
+    return {name: row for name, row in zip(names, rows, strict=True) if count[name] == 1}
 
 
 def changed_states(
@@ -100,10 +105,12 @@ def _other_label(
     title: str,
 ) -> list[ScreenChange]:
     """Return what says something else in its place: a star, a button, the number of a stepper."""
+    if 2 * len(matched) < len(before):
+        return []
     known = {id(pair.was) for pair in matched} | {id(pair.now) for pair in matched}
     old = [e for e in before if id(e) not in known and _may_change_label(e)]
     new = [e for e in after if id(e) not in known and _may_change_label(e)]
-    if len(new) > len(old) + _MOST_NEW or 2 * len(matched) < len(before):
+    if len(new) > len(old) + _MOST_NEW:
         return []
     found = []
     for was in old:
@@ -123,9 +130,10 @@ def _other_label(
 
 def is_counted(was: Element, now: Element) -> bool:
     """Return whether a label got or lost a count: Cart, Cart (1)."""
-    one, other = _letters(was.label), _letters(now.label)
-    has_count = [any(map(str.isdigit, e.label)) for e in (was, now)]
-    return one == other != "" and has_count[0] != has_count[1] and is_in_its_place(was, now)
+    had, has = any(map(str.isdigit, was.label)), any(map(str.isdigit, now.label))
+    if had == has or not is_in_its_place(was, now):
+        return False
+    return _letters(was.label) == _letters(now.label) != ""
 
 
 def _letters(text: str) -> str:

@@ -28,15 +28,14 @@ def silent_region(nodes: Sequence[UiNode], elements: Sequence[Element]) -> Bound
     if not nodes:
         return WHOLE
     named = [e for e in elements if e.label != UNLABELED and e.kind != STATUS_BAR]
-    written = [node.bounds for node in nodes if _is_written(node)]
-    silent = [node.bounds for node in nodes if _is_silent(node, named, written)]
+    large = [node for node in nodes if _area(node.bounds) >= _LEAST_AREA * _HALF]
+    written = [node.bounds for node in large if _is_written(node)]
+    silent = [node.bounds for node in large if _is_silent(node, named, written)]
     return max(silent, key=_area, default=None)
 
 
 def _is_written(node: UiNode) -> bool:
     """Return whether the tree has all that a view shows: a field, or one long text."""
-    if _area(node.bounds) < _LEAST_AREA * _HALF:
-        return False
     return is_editable(node) or (bool(node.text) and not node.class_name.endswith("WebView"))
 
 

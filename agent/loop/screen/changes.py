@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from agent.loop.by_identity import by_identity
 from agent.loop.screen.dialogs import dialog_title
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
 from agent.loop.screen.matching import Displacement, Pair, leaves, pairs, shift
@@ -41,7 +42,9 @@ def fingerprint(foreground: Foreground, elements: Sequence[Element]) -> str:
         if element.kind == STATUS_BAR:
             # A clock that runs and a message that comes are no effect of what was done.
             continue
-        x, y = int(element.bounds.center_x / _COLUMN), int(element.bounds.center_y / _ROW)
+        box = element.bounds
+        x = int((box.left + box.right) / 2 / _COLUMN)
+        y = int((box.top + box.bottom) / 2 / _ROW)
         flags = (
             ("x" if element.checked else "-")
             + ("x" if element.enabled else "-")
@@ -157,6 +160,13 @@ def difference(
     scrolled: bool = False,
 ) -> Difference:
     """Compare two screens of one page; `describe_change` says what the arguments are."""
+    return _compared(previous, current, covered, scrolled)
+
+
+@by_identity
+def _compared(
+    previous: Observation, current: Observation, covered: Observation | None, scrolled: bool
+) -> Difference:
     before, after = previous.elements, current.elements
     opened, closed = dialog_title(after), dialog_title(before)
     keyboard = keyboard_change(previous, current)
@@ -198,9 +208,9 @@ def _moved_labels(
         return frozenset(), frozenset()
     back = Displacement(-moved.across, -moved.down)
     areas = [element for element in before if element.scrollable]
-    out = (e.label for e in before if leaves(e, moved, areas))
-    came = (e.label for e in after if leaves(e, back, areas))
-    return frozenset(map(_short, out)), frozenset(map(_short, came))
+    out = [e.label for e in before if leaves(e, moved, areas)]
+    came = [e.label for e in after if leaves(e, back, areas)]
+    return frozenset(_cut(out)), frozenset(_cut(came))
 
 
 def keyboard_change(previous: Observation, current: Observation) -> str:
@@ -222,7 +232,7 @@ def label_difference(
     new = dict.fromkeys(_labels(after))
     added = [label for label in new if label not in old]
     removed = [label for label in old if label not in new]
-    came, went = ([_short(label) for label in labels] for labels in (added, removed))
+    came, went = _cut(added), _cut(removed)
     alike = set(came) & set(went)
     if alike:
         came = [
@@ -236,6 +246,11 @@ def label_difference(
 
 def _short(label: str) -> str:
     return one_line(label, NEW_LABEL_CHARS)
+
+
+def _cut(labels: Sequence[str]) -> list[str]:
+    # An element's label was cleaned as it was read.
+    return [label if len(label) <= NEW_LABEL_CHARS else _short(label) for label in labels]
 
 
 def _states(matched: Sequence[Pair]) -> list[str]:

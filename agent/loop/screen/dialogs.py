@@ -6,6 +6,7 @@ what is only a small page is no dialog: without a sure sign there is none.
 
 from collections.abc import Sequence
 
+from agent.loop.by_identity import by_identity
 from agent.loop.screen.elements import NEW_LABEL_CHARS, UNLABELED
 from agent.loop.screen.windows import STATUS_BAR
 from agent.records import Element
@@ -31,12 +32,15 @@ _SIDE, _TOP, _BOTTOM = 0.03, 0.1, 0.9
 """A dialog keeps clear of the edges by so much."""
 
 
+@by_identity
 def dialog_title(elements: Sequence[Element]) -> str | None:
     """Return the title of the dialog in front, empty where it has none; None: no dialog."""
     elements = [element for element in elements if element.kind != STATUS_BAR]
-    title = next((e for e in elements if e.resource_id.rsplit("/", 1)[-1] in _TITLES), None)
+    titles = [e for e in elements if e.resource_id.rsplit("/", 1)[-1] in _TITLES]
+    title = titles[0] if titles else None
     if title is None:
-        if not (any(e.resource_id in SYSTEM_BUTTONS for e in elements) or _stands_apart(elements)):
+        has_buttons = [e for e in elements if e.resource_id in SYSTEM_BUTTONS]
+        if not (has_buttons or _stands_apart(elements)):
             return None
         title = next((e for e in elements if not e.clickable and e.label != UNLABELED), None)
     return "" if title is None else one_line(title.label, NEW_LABEL_CHARS)

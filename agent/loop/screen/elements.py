@@ -69,9 +69,10 @@ def number_elements(
         element = _element(at, node, rows, redact)
         if element is None:
             continue
-        bounds = element.bounds
-        cell = (int(bounds.center_x / _CELL_WIDTH), int(bounds.center_y / _CELL_HEIGHT))
-        seen = (element.label, *cell, element.clickable, element.editable)
+        box = element.bounds
+        column = int((box.left + box.right) / 2 / _CELL_WIDTH)
+        row = int((box.top + box.bottom) / 2 / _CELL_HEIGHT)
+        seen = (element.label, column, row, element.clickable, element.editable)
         if seen in taken:
             continue
         taken.add(seen)
@@ -166,6 +167,8 @@ def _more(
     at: int, node: UiNode, rows: Rows, said: str, label: str, redact: Callable[[str], str]
 ) -> str:
     """Return what a node says beside its label; nearly always nothing."""
+    if said == label and not (node.text and node.description) and at not in rows.inside:
+        return ""
     parts = [said] if said != label else []
     if node.text and node.description:
         own = (_tidy(node.text, redact), _tidy(node.description, redact))
@@ -205,7 +208,7 @@ def _name_and_value(
     parts = own_parts(node)
     if len(parts) > 2 and not is_usable(node):
         parts = (" ".join(parts),)
-    return joined(_tidy(part, redact) for part in parts or rows.parts_of(at)), ""
+    return joined([_tidy(part, redact) for part in parts or rows.parts_of(at)]), ""
 
 
 def _field_name_and_value(
@@ -303,8 +306,9 @@ def _is_web_view(node: UiNode) -> bool:
 
 
 def _key(node: UiNode, resource_id: str, class_name: str, label: str) -> str:
-    x, y = int(node.bounds.center_x * 20), int(node.bounds.center_y * 20)
-    return f"{resource_id}|{_shape(class_name)}|{label[:NEW_LABEL_CHARS]}|{x},{y}"
+    box = node.bounds
+    x, y = int((box.left + box.right) / 2 * 20), int((box.top + box.bottom) / 2 * 20)
+    return f"{resource_id}|{class_name.rpartition('.')[2]}|{label[:NEW_LABEL_CHARS]}|{x},{y}"
 
 
 def _shape(class_name: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from agent.loop.by_identity import by_identity
 from agent.records import Element
 
 _MOVED = 0.01  # From this share of the screen on an element has moved.
@@ -30,7 +31,8 @@ class Displacement(NamedTuple):
     down: float
 
 
-def pairs(before: Sequence[Element], after: Sequence[Element]) -> list[Pair]:
+@by_identity
+def pairs(before: Sequence[Element], after: Sequence[Element]) -> tuple[Pair, ...]:
     """Return the elements of `after` that `before` had too, in their order there.
 
     An element is known by its key; one that has moved by its key without the place; a field by its
@@ -38,16 +40,19 @@ def pairs(before: Sequence[Element], after: Sequence[Element]) -> list[Pair]:
     """
     old, new = list(before), list(after)
     found: dict[int, Pair] = {}
-    for name in (_key, _name, _field_id):
-        known = _unique(old, name)
-        for element in _unique(new, name).values():
-            was = known.get(name(element))
-            if was is not None:
-                found[id(element)] = Pair(was, element)
-        taken = {id(pair.was) for pair in found.values()}
-        old = [element for element in old if id(element) not in taken]
-        new = [element for element in new if id(element) not in found]
-    return [found[id(element)] for element in after if id(element) in found]
+    for names in (_keys, _names, _field_ids):
+        known = _unique(old, names)
+        if known:
+            for said, element in _unique(new, names).items():
+                was = known.get(said)
+                if was is not None:
+                    found[id(element)] = Pair(was, element)
+            taken = {id(pair.was) for pair in found.values()}
+            old = [element for element in old if id(element) not in taken]
+            new = [element for element in new if id(element) not in found]
+        if not (old and new):
+            break
+    return tuple([found[id(element)] for element in after if id(element) in found])
 
 
 def same_element(
@@ -103,23 +108,27 @@ def leaves(element: Element, moved: Displacement, areas: Sequence[Element]) -> b
     return False
 
 
-def _key(element: Element) -> str:
-    return element.key
+def _keys(elements: Sequence[Element]) -> list[str]:
+    return [element.key for element in elements]
 
 
-def _name(element: Element) -> str:
-    return element.key.rsplit("|", 1)[0]
+def _names(elements: Sequence[Element]) -> list[str]:
+    return [element.key.rsplit("|", 1)[0] for element in elements]
 
 
-def _field_id(element: Element) -> str:
-    return f"{element.resource_id}|{element.class_name}" if element.editable else ""
+def _field_ids(elements: Sequence[Element]) -> list[str]:
+    return [f"{e.resource_id}|{e.class_name}" if e.editable else "" for e in elements]
 
 
-def _unique(elements: Sequence[Element], name: Callable[[Element], str]) -> dict[str, Element]:
-    names = [name(element) for element in elements]
-    count = Counter(names)
-    return {
-        said: element
-        for said, element in zip(names, elements, strict=True)
-        if said and count[said] == 1
-    }
+def _unique(
+    elements: Sequence[Element], names: Callable[[Sequence[Element]], list[str]]
+) -> dict[str, Element]:
+    """Return the elements by their names, without those that share theirs or have none."""
+    said = names(elements)
+    found = dict(zip(said, elements, strict=True))
+    if len(found) < len(said):
+        for name, number in Counter(said).items():
+            if number > 1:
+                del found[name]
+    found.pop("", None)
+    return found

@@ -72,7 +72,7 @@ def _abbreviates(text: str, whole: str) -> bool:
 
 def joined(parts: Iterable[str]) -> str:
     """Return parts as one label, each said once."""
-    return " | ".join(dict.fromkeys(part for part in parts if part))
+    return " | ".join(dict.fromkeys(filter(None, parts)))
 
 
 @lru_cache(maxsize=4096)

@@ -105,8 +105,10 @@ def _in_reading_order(elements: Sequence[Element]) -> list[str]:
             lines.append(_INDENT * depths[line.number] + _cells_line(row, marks_new=marks_new))
             written = row[-1].number
             continue
-        text = _long_text(line, room, is_message=line.number in sides)
-        room -= len(text)
+        text = ""
+        if line.label.endswith("..."):
+            text = _long_text(line, room, is_message=line.number in sides)
+            room -= len(text)
         lines.append(
             _INDENT * depths[line.number]
             + element_line(
@@ -154,7 +156,7 @@ def _is_page(element: Element) -> bool:
 
 def _few_are_new(elements: Sequence[Element]) -> bool:
     """Return whether it says something that an element is new: on a new screen all of them are."""
-    return sum(element.is_new for element in elements) * 2 <= len(elements)
+    return len([element for element in elements if element.is_new]) * 2 <= len(elements)
 
 
 def _long_text(element: Element, room: int, *, is_message: bool = False) -> str:

@@ -33,7 +33,8 @@ def is_loading(nodes: Sequence[UiNode]) -> bool:
                 return True
         elif node.clickable:
             continue
-        if _says_so(node):
+        said = node.text or node.description
+        if 0 < len(said) <= _MAX_CHARS and not node.clickable and words(said) in _SAYINGS:
             return True
     return False
 
@@ -46,8 +47,3 @@ def _is_spinner(node: UiNode) -> bool:
     if not 0 < width <= _LARGEST_SPINNER or height <= 0:
         return False
     return max(width, height) <= _SPINNER_RATIO * min(width, height)
-
-
-def _says_so(node: UiNode) -> bool:
-    said = node.text or node.description
-    return 0 < len(said) <= _MAX_CHARS and not node.clickable and words(said) in _SAYINGS

@@ -59,4 +59,4 @@ def refuses(text: str) -> bool:
 
 
 def _labels(elements: Sequence[Element]) -> dict[str, None]:
-    return dict.fromkeys(e.label for e in elements if not e.editable)
+    return dict.fromkeys([e.label for e in elements if not e.editable])

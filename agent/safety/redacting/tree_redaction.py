@@ -102,7 +102,7 @@ def _may_tell(said: dict[str, list[str]], hide: Callable[[str], str]) -> bool:
     """Return whether a text of a tree is another one once it is redacted."""
     values = [value for name in said.keys() - _NO_TEXT for value in said[name]]
     texts = [unescape(value) if "&" in value else value for value in values]
-    if any(hide(text) != text for text in texts):
+    if any([hide(text) != text for text in texts]):
         return True
     return any_may_hold(texts) and any(redact(text) != text for text in texts)
 
