@@ -32,6 +32,7 @@ from widgets.base import causality, formatting
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.rich_parts import to_content
 from widgets.base.rows import Parts
+from widgets.questions.effect_lines import effect_lines, effect_of
 
 GRACE_S = 0.5
 _SHORT_ROWS = 24  # Rows of a screen that is too short for more than the least of a card.
@@ -185,7 +186,12 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         The words of an option stand under each other, beside its number; the last number is of the
         line after the last option, and there is none without options.
         """
-        lines = list(to_content(self._body(question)).wrap(width))
+        effect = effect_of(question)
+        if effect is None:
+            lines = list(to_content(self._body(question)).wrap(width))
+        else:
+            lines = [*self._given_lines(width)]
+            lines += effect_lines(question, effect, self._phone, width)
         if not question.options:
             return lines, ()
         lines.append(Content(""))
@@ -220,14 +226,21 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
 
     def _body(self, question: Question) -> Parts:
         """Write what is asked, without its options."""
-        parts: list[tuple[str, str]] = []
-        for name, answer in self._given:
-            parts += [("✓ ", "$good"), (f"{one_line(name, 60)}: ", "$muted")]
-            parts.append((f"{one_line(answer, 200)}\n", "$foreground"))
+        parts = [*self._given_parts()]
         parts.append((with_phone(question, self._phone), "$foreground"))
         if about := about_subject(question):
             parts.append((f"\n{about}", "$muted"))
         return tuple(parts)
+
+    def _given_parts(self) -> Parts:
+        parts: list[tuple[str, str]] = []
+        for name, answer in self._given:
+            parts += [("✓ ", "$good"), (f"{one_line(name, 60)}: ", "$muted")]
+            parts.append((f"{one_line(answer, 200)}\n", "$foreground"))
+        return tuple(parts)
+
+    def _given_lines(self, width: int) -> list[Content]:
+        return list(to_content(self._given_parts()).wrap(width)) if self._given else []
 
     def _hint(self, question: Question) -> str:
         if question.kind is QuestionKind.APPROVAL:

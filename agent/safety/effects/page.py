@@ -6,11 +6,12 @@ way out, and a form has a field that is filled. Pure, and computed at most once 
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from itertools import combinations
 
 from agent.records import Element, Observation
-from agent.safety.effects.amounts import amounts, has_digit, is_number, is_rate, is_whole
+from agent.safety.effects.amounts import amounts, has_digit, is_number, is_rate, is_whole, value_of
 from agent.safety.effects.lexicon import Meaning, Reading, read
 from agent.safety.effects.structure.fields import is_amount, is_composer, is_recipient, is_search
 from agent.safety.words import id_words, words
@@ -47,6 +48,7 @@ _SETS = frozenset({"settings", "setting", "preferences", "preference", "account"
 """In the name of a page whose rows are commands, in whatever app."""
 _ROWS = 3
 _FEW_AMOUNTS = 3
+_CENT = 0.01
 HEAD, _MIDDLE = 0.22, 0.5
 
 
@@ -363,7 +365,7 @@ class Page:
             )
         ]
         if beside:
-            return max(beside, key=lambda pair: pair[0].bounds.top)[1]
+            return _total(a for _, a in sorted(beside, key=lambda pair: pair[0].bounds.top))
         chosen = [a for e, a in self.amounts if self.is_row(e) and (e.selected or e.checked)]
         if len(chosen) == 1:
             return chosen[0]
@@ -564,3 +566,19 @@ class _Holder:
 def page_of(screen: Observation) -> Page:
     """Read a screen, once."""
     return _cached(id(screen), _Holder(screen))
+
+
+def _total(listed: Iterable[str]) -> str:
+    """Return the amount that a list of them comes to, which stands last; all where none does.
+
+    A fee or a balance below the total is none.
+    """
+    said = tuple(dict.fromkeys(listed))
+    *before, last = (value_of(one) for one in said)
+    largest = max(before, default=last)
+    rest = [value for value in before if value != largest]
+    reductions = (sum(some) for n in range(len(rest) + 1) for some in combinations(rest[:6], n))
+    is_rest = any(less and abs(largest - less - last) < _CENT / 2 for less in reductions)
+    if last >= largest or is_rest:
+        return said[-1]
+    return ", ".join(said)

@@ -37,7 +37,7 @@ RULES: dict[EffectVerb, VerbRule] = {
         capability=Capability.DELETE,
         risk=Risk.DESTRUCTIVE,
         says="destroy or put away something",
-        undo="At most the app's own trash or undo, while it keeps it.",
+        undo="Unknown: at most the app's own trash or undo, if it has one.",
         weight=80,
     ),
     V.OVERWRITE: VerbRule(
@@ -92,15 +92,15 @@ RULES: dict[EffectVerb, VerbRule] = {
     V.GRANT: VerbRule(
         capability=Capability.GRANT,
         risk=Risk.PERMISSION,
-        says="let an app have a permission",
-        undo="Taking the permission back in the settings.",
+        says="let an app have a permission, or let somebody in",
+        undo="Taking it back where it was given; what was read meanwhile stays read.",
         weight=65,
     ),
     V.PROTECTION: VerbRule(
         capability=Capability.SETTINGS,
         risk=Risk.SETTING,
-        says="change what protects this phone",
-        undo="The same setting, as long as the phone can be reached.",
+        says="change what protects this phone or a place",
+        undo="The same setting, as long as it can be reached.",
         weight=66,
     ),
     V.CUT_CONNECTION: VerbRule(
@@ -114,7 +114,7 @@ RULES: dict[EffectVerb, VerbRule] = {
         capability=Capability.ACCOUNT,
         risk=Risk.ACCOUNT,
         says="sign in, make or bind an account",
-        undo="Signing out; the account stays.",
+        undo="Signing out where it signs in; an account that was made stays.",
         weight=50,
     ),
     V.SIGN_OUT: VerbRule(

@@ -5,7 +5,7 @@ differently; below it each fact says where it was read. Invariant: everything th
 approval binds is in the text, in full.
 """
 
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from agent.records import Effect, EffectVerb, Source, Stated
 from agent.safety.approval import as_sentence
@@ -15,13 +15,15 @@ V = EffectVerb
 _HEAD_CHARS = 80
 _NAME_CHARS = 40
 _NAMELESS = "unlabeled"
+ON_SCREEN = "on the screen"
 _SOURCES = {
-    Source.SCREEN: "on the screen",
+    Source.SCREEN: ON_SCREEN,
     Source.TYPED: "typed or chosen by this session",
     Source.MODEL: "only the model says so",
     Source.REVIEWER: "only the reviewer says so",
 }
-_NOT_SHOWN = "not readable on the screen"
+UNKNOWN = "unknown"
+"""Nothing says it for certain, though a line of the screen may."""
 
 
 def approval_question(effect: Effect, what: str, reason: str) -> str:
@@ -51,37 +53,37 @@ def headline(effect: Effect) -> str:
     app = f" in {in_app}" if in_app else ""
     match effect.verb:
         case V.SPEND:
-            amount = _short(effect.amount) or "an amount that is not shown"
+            amount = _short(effect.amount) or "an unknown amount"
             return f"Pay {amount}" + (f" to {to}" if to else "") + app
         case V.SEND:
             said = f': "{content}"' if content else ""
-            return f"Send to {to or 'somebody who is not shown'}{said}{app}"
+            return f"Send to {to or 'somebody unknown'}{said}{app}"
         case V.PUBLISH:
             return (f'Publish "{content}"' if content else "Publish something") + app
         case V.CALL:
-            return f"Call {to or 'somebody who is not shown'}{app}"
+            return f"Call {to or 'somebody unknown'}{app}"
         case V.DELETE:
-            return f'Delete or put away "{content or effect.screen}"{app}'
+            return f"Delete or put away {_object(effect)}{app}"
         case V.OVERWRITE:
-            return f'Replace "{_short(effect.before)}" by "{content}"{app}'
+            return f'Replace {_quoted(_short(effect.before))} by "{content}"{app}'
         case V.CANCEL:
-            return f'Cancel, return or leave "{content or effect.screen}"{app}'
+            return f"Cancel, return or leave {_object(effect)}{app}"
         case V.INSTALL:
             return f'Install "{content or effect.control}"{app}'
         case V.GRANT:
-            return f'Grant a permission: "{content or effect.screen}"{app}'
+            return f"Let in or allow {_object(effect)}{app}"
         case V.PROTECTION:
-            return f'Change what protects the phone: "{effect.control}"{app}'
+            return f'Change a protection: "{effect.control}"{app}'
         case V.CUT_CONNECTION:
             return f'Cut the phone off its network: "{effect.control}"'
         case V.SIGN_IN:
-            return f'Sign in or make an account: "{effect.control}"{app}'
+            return f'Sign in, let somebody sign in or make an account: "{effect.control}"{app}'
         case V.SIGN_OUT:
             return f'Sign out: "{effect.control}"{app}'
         case V.TYPE_SECRET:
             return f'Enter a secret into "{effect.control}"{app}'
         case V.CARRY_OUT:
-            return f'Give data away by "{effect.control}"{app}'
+            return f'Give data away by "{effect.control or content}"{app}'
         case V.STANDING_WORK:
             return f'Create standing work: "{content or effect.control}"'
         case V.UNKNOWN:
@@ -95,10 +97,35 @@ def headline(effect: Effect) -> str:
             assert_never(effect.verb)
 
 
+class FactLine(NamedTuple):
+    """One line of a card: its name, what it says, and where that was read."""
+
+    name: str
+    text: str
+    note: str = ""
+    is_unsure: bool = False
+    """Whether it is unknown, or somebody's mere word."""
+
+
 def facts(effect: Effect) -> list[str]:
-    """List the facts of an effect, a line each, with where each was read."""
-    lines = [
-        f"{name}: {_fact_text(fact)}"
+    """List the facts of an effect, a line each, with where each was read.
+
+    Further lines of a text are indented, so that none reads as a fact of its own.
+    """
+    lines = []
+    for one in fact_lines(effect):
+        note = f" ({one.note})" if one.note else ""
+        lines.append(f"{one.name}: {_indented(one.text)}{note}")
+    return lines
+
+
+def fact_lines(effect: Effect) -> list[FactLine]:
+    """List the facts of an effect in the order of a decision: what the operator's words do not say,
+    what leaves, what takes it back, what stands beside it, the reviewer's word, and where.
+    """
+    lines = [FactLine("Check", effect.beside_goal, is_unsure=True)] if effect.beside_goal else []
+    lines += [
+        _stated(name, fact)
         for name, fact in (
             ("To", effect.recipient),
             ("Amount", effect.amount),
@@ -108,6 +135,11 @@ def facts(effect: Effect) -> list[str]:
         )
         if fact is not None
     ]
+    if effect.undo:
+        lines.append(FactLine("Undo", effect.undo))
+    lines += [_seen(line) for line in effect.shown]
+    if effect.reviewer:
+        lines.append(FactLine("The reviewer says", effect.reviewer, is_unsure=True))
     where = " · ".join(
         text
         for text in (
@@ -118,15 +150,34 @@ def facts(effect: Effect) -> list[str]:
         if text
     )
     if where:
-        lines.append(f"Where: {where}")
-    lines += effect.shown
-    if effect.reviewer:
-        lines.append(f"The reviewer says: {effect.reviewer}")
-    if effect.beside_goal:
-        lines.append(f"Check: {effect.beside_goal}")
-    if effect.undo:
-        lines.append(f"Undo: {effect.undo}")
+        lines.append(FactLine("Where", where))
     return lines
+
+
+def _stated(name: str, fact: Stated) -> FactLine:
+    if fact.source is Source.UNREADABLE or not fact.text:
+        return FactLine(name, UNKNOWN, is_unsure=True)
+    is_word = fact.source in {Source.MODEL, Source.REVIEWER}
+    return FactLine(name, fact.text, _SOURCES[fact.source], is_unsure=is_word)
+
+
+def _seen(line: str) -> FactLine:
+    """Return a line of what the screen shows, which begins with its name."""
+    name, _, text = line.partition(": ")
+    return FactLine(name, text)
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n    ")
+
+
+def _object(effect: Effect) -> str:
+    """Return what an act is done to; a page's name, if it has nothing else, is none."""
+    return _quoted(_short(effect.content))
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if text else "something unknown"
 
 
 def _app(effect: Effect) -> str:
@@ -138,12 +189,6 @@ def _app(effect: Effect) -> str:
 
 def _content_name(verb: EffectVerb) -> str:
     return "Text" if verb in {V.SEND, V.PUBLISH, V.OVERWRITE, V.CARRY_OUT} else "What"
-
-
-def _fact_text(fact: Stated) -> str:
-    if fact.source is Source.UNREADABLE or not fact.text:
-        return _NOT_SHOWN
-    return f"{fact.text} ({_SOURCES[fact.source]})"
 
 
 def _short(fact: Stated | None) -> str:

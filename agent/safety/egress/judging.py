@@ -15,6 +15,7 @@ from agent.safety.effects.statement import replace_digest
 from agent.safety.effects.verdict import Risk, Verdict
 from agent.safety.egress.destinations import Destination, is_allowed, read_destination
 from agent.safety.words import id_words, words
+from agent.text import one_line
 
 _BAR_IDS = frozenset({"url", "omnibox", "urlbar", "addressbar", "location", "address"})
 _BAR_WORDS = frozenset({"url", "website", "http", "https"})
@@ -70,13 +71,19 @@ def judge_egress(
             Effect(
                 verb=EffectVerb.CARRY_OUT,
                 control="" if act.element is None else act.element.label[:80],
-                recipient=Stated(text=to.shown_host or to.scheme, source=Source.MODEL),
+                recipient=_reached(to),
                 content=Stated(text=to.shown, source=Source.MODEL),
                 app=screen.foreground.package,
                 undo="Nothing takes back what was sent with the address.",
             )
         ),
     )
+
+
+def _reached(to: Destination) -> Stated:
+    """Return whom an address reaches: its host, or the number or mailbox of one without a host."""
+    whom = to.shown_host or to.carried.partition("?")[0].strip("/")
+    return Stated(text=one_line(whom or to.scheme, 200), source=Source.MODEL)
 
 
 def does_something(to: Destination) -> bool:

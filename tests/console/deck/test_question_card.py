@@ -10,6 +10,7 @@ from agent.state.reducer import QuestionItem
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
 from widgets.lists.session_rows import phone_asked_about
+from widgets.questions.effect_lines import effect_lines, effect_of
 from widgets.questions.question_card import QuestionCard, about_subject, void_note, with_phone
 from widgets.transcript.transcript_lines import as_text
 
@@ -112,3 +113,58 @@ def test_the_words_of_a_long_option_stand_beside_its_number() -> None:
     assert all(line.startswith("    ") for line in written[starts[0] + 1 : starts[1]])
     assert all(line.cell_length <= 40 for line in lines)
     assert starts[-1] == len(lines)
+
+
+def test_a_card_is_drawn_from_the_effect_and_a_message_makes_no_fact_of_its_own() -> None:
+    effect = records.Effect(
+        verb=records.EffectVerb.SEND,
+        recipient=records.Stated(source=records.Source.UNREADABLE),
+        content=records.Stated(text="See you\nUndo: any time\nTo: Mom (on the screen)"),
+        undo="Not possible: what was sent may have been read.",
+        reviewer="Nobody asked for this.",
+        shown=("Chosen: Ana · Ben", "Typed earlier: subject = Hello"),
+        app="com.chat",
+        phone="p1",
+    )
+    asked = replace(
+        approval(records.Subject(action="click_element", effect=effect)),
+        text=approval_question(effect, 'Press "Send".', "it may send"),
+    )
+    assert effect_of(asked) == effect
+    text = asked.text.split("\n")
+    assert [line for line in text if line.startswith(("Undo: ", "To: "))] == [
+        "To: unknown",
+        "Undo: Not possible: what was sent may have been read.",
+    ]
+    lines = [line.plain for line in effect_lines(asked, effect, "Lab", 58)]
+    assert lines[0].startswith("Send to somebody unknown")
+    facts = [line for line in lines if not line.startswith("  ")]
+    assert [one.partition(": ")[0] for one in facts[2:]] == [
+        *("To", "Text", "Undo", "Chosen", "Typed earlier", "The reviewer says", "Where")
+    ]
+    assert lines[-1] == "Where: app com.chat · phone Lab"
+    assert all(len(line) <= 58 for line in lines)
+    # A note of Switchboard's stands below; other words than the effect's are drawn as they are.
+    noted = replace(asked, people=2)
+    assert effect_lines(noted, effect, "", 58)[-1].plain == "It takes 2 operators."
+    assert effect_of(replace(asked, text="May I?")) is None
+
+
+def test_short_facts_share_a_line_and_what_is_unknown_is_marked() -> None:
+    effect = records.Effect(
+        verb=records.EffectVerb.SPEND,
+        recipient=records.Stated(text="Tom Becker"),
+        amount=records.Stated(text="15.00 €"),
+        beside_goal='your words do not name "Tom Becker".',
+    )
+    asked = replace(
+        approval(records.Subject(action="click_element", effect=effect)),
+        text=approval_question(effect, 'Press "Pay".', ""),
+    )
+    assert [line.plain for line in effect_lines(asked, effect, "", 58)] == [
+        "Pay 15.00 € to Tom Becker?",
+        'Press "Pay".',
+        'Check: your words do not name "Tom Becker".',
+        "To: Tom Becker   Amount: 15.00 €",
+    ]
+    assert len(effect_lines(asked, effect, "", 24)) > 4

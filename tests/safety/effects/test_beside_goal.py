@@ -31,7 +31,7 @@ def test_what_the_goal_does_not_say_is_said(
     assert beside_goal(to, Stated(text=amount) if amount else None, goal) == said
 
 
-def test_it_stands_on_the_approval_below_the_facts() -> None:
+def test_it_stands_on_the_approval_above_the_facts() -> None:
     effect = Effect(
         verb=EffectVerb.SPEND,
         recipient=Stated(text="Bob Lee"),
@@ -39,7 +39,7 @@ def test_it_stands_on_the_approval_below_the_facts() -> None:
         beside_goal='your words do not name "Bob Lee".',
     )
     lines = approval_question(effect, 'Press "Pay".', "").splitlines()
-    assert lines[-1] == 'Check: your words do not name "Bob Lee".'
+    assert lines[2] == 'Check: your words do not name "Bob Lee".'
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=120))

@@ -13,7 +13,8 @@ from agent.safety.effects.amounts import amounts, is_whole, values
 from agent.safety.effects.context import Context
 from agent.safety.effects.flow import Flow
 from agent.safety.effects.judge import judge
-from agent.safety.effects.wording import facts
+from agent.safety.effects.wording import facts, headline
+from agent.safety.egress.judging import judge_egress
 from bench.redteam.screens import observe
 from tests.safety.effects.test_phrasebook import DELETES
 
@@ -82,7 +83,7 @@ def test_an_amount_that_was_taken_out_of_its_field_is_no_longer_said() -> None:
     before.saw(observe(f"{FORM}field Amount = 15 #amount\nbutton Pay"))
     effect = effect_of(f"{FORM}field Amount =  #amount\nbutton Pay", "Pay", flow=before)
     assert effect.amount is not None and effect.amount.source is Source.UNREADABLE
-    assert "Amount: not readable on the screen" in facts(effect)
+    assert "Amount: unknown" in facts(effect)
 
 
 def test_the_sign_of_an_amount_is_not_guessed_from_several() -> None:
@@ -180,7 +181,7 @@ def test_what_a_screen_says_of_undoing_comes_before_the_usual_words(
 
 def test_a_dialog_that_says_nothing_of_undoing_has_the_usual_words() -> None:
     effect = effect_of(DIALOG.format("Delete note?", "One note", "Cancel / Delete"), "Delete")
-    assert effect.undo.startswith("At most the app's own trash")
+    assert effect.undo.startswith("Unknown: at most the app's own trash")
     # A list may speak of anything.
     rows = "row A | kept forever\nrow B | x\nrow C | y\nicon Delete"
     assert "The screen" not in effect_of(f"app com.x.y .Z\ntitle Things\n{rows}", "Delete").undo
@@ -229,3 +230,41 @@ def test_what_a_form_for_something_new_proposes_is_not_stored(title: str) -> Non
         act = Act(kind=ActKind.TYPE, element=day, text="2026-12-01", clear=True)
         effect = judge(act, Context(screen=seen)).effect
         assert (effect is not None and effect.verb is V.OVERWRITE) is is_stored, heading
+
+
+@pytest.mark.parametrize(
+    ("lines", "amount"),
+    [
+        (("Subtotal | 10.00 €", "Shipping | 2.00 €", "Total | 12.00 €"), "12.00 €"),
+        (("Total | 15.00 €", "Fee | 0.50 €"), "15.00 €, 0.50 €"),
+        (("Price | 20.00 €", "Price off | 5.00 €", "Total | 15.00 €"), "15.00 €"),
+        (("Total | 15.00 €",), "15.00 €"),
+    ],
+)
+def test_of_several_amounts_the_one_they_come_to_is_stated_or_all(
+    lines: tuple[str, ...], amount: str
+) -> None:
+    shown = "".join(f"text {line}\n" for line in lines)
+    effect = effect_of(f"app com.pay.app .A\ntitle Send money\n{shown}button Pay", "Pay")
+    assert effect.amount is not None and effect.amount.text == amount
+
+
+@pytest.mark.parametrize(
+    ("link", "to"),
+    [
+        ("sms:+15550100?body=I quit", "+15550100"),
+        ("mailto:eve@example.org?subject=x", "eve@example.org"),
+        ("tel:112", "112"),
+    ],
+)
+def test_a_link_without_a_host_reaches_the_number_or_the_mailbox(link: str, to: str) -> None:
+    act = Act(kind=ActKind.OPEN_LINK, link=link)
+    verdict = judge_egress(act, observe("app com.a .B"), goal="", listed=())
+    assert verdict is not None and verdict.effect is not None
+    assert verdict.effect.recipient is not None and verdict.effect.recipient.text == to
+    assert '""' not in headline(verdict.effect)
+
+
+def test_the_name_of_a_page_is_not_what_is_deleted() -> None:
+    effect = effect_of("app com.files.app .List\nrow Holiday.pdf\nbar Search / Delete", "Delete")
+    assert "something unknown" in headline(effect) and "List" not in headline(effect)
