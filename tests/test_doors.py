@@ -103,6 +103,7 @@ SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})
 WIDGETS_MAY_SEE = (
     "agent.records",
     "agent.schedules",
+    "agent.state.approval_card",
     "agent.state.effect_text",
     "agent.state.memoize",
     "agent.state.reducer",

@@ -1,64 +1,33 @@
-"""An approval's effect as the lines of its card: what happens, then each fact by its name.
+"""Draw an approval's card: the headline, the act, then each fact by its name.
 
-Drawn from the effect, not from the words of the question, so that no text of an app reads as a fact
-of its own. Invariant: what the question says and is bound to is on the card, whole; what is unknown
-or only somebody's word stands out.
+What is unknown or only somebody's word stands out.
 """
+
+from collections.abc import Sequence
 
 from textual.content import Content
 
-from agent.records import Effect, Question
-from agent.safety.effects.wording import ON_SCREEN, FactLine, fact_lines, facts
-from agent.text import clean
+from agent.state.approval_card import ON_SCREEN, ApprovalCard, FactLine
 from widgets.base.rich_parts import to_content
 from widgets.base.rows import Parts
 
-_MOST_CHARS = 6_000
-_SHORT_NAMES = frozenset({"To: ", "Amount: ", "From: "})
 _HANGS = 2  # By so much the further lines of a fact are moved to the right.
+_SHORT_NAMES = frozenset({"To: ", "Amount: ", "From: "})
 
 
-def effect_of(question: Question) -> Effect | None:
-    """Return the effect that an approval's words state; None where they state none."""
-    effect = question.subject.effect if question.subject is not None else None
-    return effect if effect is not None and _split(question, effect) is not None else None
-
-
-def effect_lines(question: Question, effect: Effect, phone: str, width: int) -> list[Content]:
-    """Lay out an approval: the headline, the act, its facts.
-
-    Args:
-        phone: what the operator calls the phone; its serial when empty.
-        width: in cells.
-    """
-    said, note = _split(question, effect) or (_asked(question), "")
-    headline, _, act = said.partition("\n")
-    lines = list(_laid(((headline, "bold $foreground"),), width))
-    if act:
-        lines += _laid(((act, "$foreground"),), width)
-    for parts in _joined([_parts(one, effect, phone) for one in fact_lines(effect)], width):
+def card_lines(card: ApprovalCard, width: int) -> list[Content]:
+    """Lay out an approval in lines of a width in cells."""
+    lines = _laid(((card.headline, "bold $foreground"),), width)
+    if card.act:
+        lines += _laid(((card.act, "$foreground"),), width)
+    for parts in _joined([_parts(one) for one in card.facts], width):
         lines += _laid(parts, width)
-    if note:
-        lines += to_content(((note, "$warn"),)).wrap(width)
+    if card.note:
+        lines += to_content(((card.note, "$warn"),)).wrap(width)
     return lines
 
 
-def _split(question: Question, effect: Effect) -> tuple[str, str] | None:
-    """Return what a question says before the facts of an effect, and the note after them."""
-    before, found, after = _asked(question).rpartition("\n" + "\n".join(facts(effect)))
-    if not found or (after and not after.startswith("\n\n")):
-        return None
-    return before.strip("\n"), after.strip("\n")
-
-
-def _asked(question: Question) -> str:
-    return clean(question.shown, _MOST_CHARS).strip()
-
-
-def _parts(fact: FactLine, effect: Effect, phone: str) -> Parts:
-    text = fact.text
-    if fact.name == "Where" and phone and effect.phone and text.endswith(f"phone {effect.phone}"):
-        text = text.removesuffix(effect.phone) + phone
+def _parts(fact: FactLine) -> Parts:
     tone = "$warn" if fact.is_unsure else "$foreground"
     if fact.name == "The reviewer says":
         tone = "italic $warn"
@@ -67,13 +36,13 @@ def _parts(fact: FactLine, effect: Effect, phone: str) -> Parts:
     # What stands on the screen is not marked.
     is_marked = fact.note and fact.note != ON_SCREEN
     note = ((f" ({fact.note})", "$muted"),) if is_marked else ()
-    return ((f"{fact.name}: ", "$muted"), (clean(text, _MOST_CHARS), tone), *note)
+    return ((f"{fact.name}: ", "$muted"), (fact.text, tone), *note)
 
 
-def _joined(shown: list[Parts], width: int) -> list[Parts]:
+def _joined(facts: Sequence[Parts], width: int) -> list[Parts]:
     """Put the first short facts, as whom and how much, on one line as long as they fit."""
     lines: list[Parts] = []
-    for parts in shown:
+    for parts in facts:
         if lines and parts[0][0] in _SHORT_NAMES and lines[-1][0][0] in _SHORT_NAMES:
             both = (*lines[-1], ("   ", ""), *parts)
             if to_content(both).cell_length <= width:

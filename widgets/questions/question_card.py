@@ -25,6 +25,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from agent.records import Question, QuestionKind
+from agent.state.approval_card import approval_card
 from agent.state.reducer import Item, QuestionItem
 from agent.state.terms import CAPABILITIES
 from agent.text import clean, one_line
@@ -32,7 +33,7 @@ from widgets.base import causality, formatting
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.rich_parts import to_content
 from widgets.base.rows import Parts
-from widgets.questions.effect_lines import effect_lines, effect_of
+from widgets.questions.effect_lines import card_lines
 
 GRACE_S = 0.5
 _SHORT_ROWS = 24  # Rows of a screen that is too short for more than the least of a card.
@@ -186,12 +187,12 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         The words of an option stand under each other, beside its number; the last number is of the
         line after the last option, and there is none without options.
         """
-        effect = effect_of(question)
-        if effect is None:
+        card = approval_card(question, self._phone)
+        if card is None:
             lines = list(to_content(self._body(question)).wrap(width))
         else:
             lines = [*self._given_lines(width)]
-            lines += effect_lines(question, effect, self._phone, width)
+            lines += card_lines(card, width)
         if not question.options:
             return lines, ()
         lines.append(Content(""))

@@ -24,6 +24,7 @@ _NEVER = frozenset({V.SPEND, V.SEND, V.CARRY_OUT})
 """What nothing takes back, whatever a screen says."""
 _LASTS = frozenset({Meaning.FINAL, Meaning.LASTING})
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_IF_IT_PAYS = "Unknown: if it pays, that is not taken back."
 UNREADABLE = Stated(source=Source.UNREADABLE)
 
 
@@ -47,11 +48,16 @@ def state(finding: Finding, act: Act, page: Page, context: Context) -> Effect:
         app=app,
         screen=page.title[:200] or context.screen.foreground.activity.rsplit(".", 1)[-1],
         phone=context.phone,
-        undo=_undo(verb, element, page, before),
+        undo=_undo(verb, element, page, before) if _is_known(verb, amount) else _IF_IT_PAYS,
         beside_goal=beside_goal(recipient, amount, context.goal),
         shown=shown_around(element, page, context.flow),
     )
     return replace_digest(effect)
+
+
+def _is_known(verb: EffectVerb, amount: Stated | None) -> bool:
+    """Return whether it is known that an act pays, by an amount that is read."""
+    return verb is not V.SPEND or (amount is not None and bool(amount.text))
 
 
 def replace_digest(effect: Effect) -> Effect:

@@ -79,7 +79,7 @@ RULES: dict[EffectVerb, VerbRule] = {
         capability=Capability.SHARE,
         risk=Risk.OUTGOING,
         says="carry data out of the app",
-        undo="Not possible: a copy is elsewhere.",
+        undo="Not possible once a copy is elsewhere.",
         weight=57,
     ),
     V.INSTALL: VerbRule(

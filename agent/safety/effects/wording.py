@@ -53,7 +53,11 @@ def headline(effect: Effect) -> str:
     app = f" in {in_app}" if in_app else ""
     match effect.verb:
         case V.SPEND:
-            amount = _short(effect.amount) or "an unknown amount"
+            amount = _short(effect.amount)
+            if not amount and not to:
+                # What a press on a page about money does is not known, only what it may do.
+                return f'Press "{effect.control}", which may pay an unknown amount{app}'
+            amount = amount or "an unknown amount"
             return f"Pay {amount}" + (f" to {to}" if to else "") + app
         case V.SEND:
             said = f': "{content}"' if content else ""
@@ -83,7 +87,9 @@ def headline(effect: Effect) -> str:
         case V.TYPE_SECRET:
             return f'Enter a secret into "{effect.control}"{app}'
         case V.CARRY_OUT:
-            return f'Give data away by "{effect.control or content}"{app}'
+            if not effect.control:
+                return f'Open "{content}"{app}'
+            return f'Give data away by "{effect.control}"{app}'
         case V.STANDING_WORK:
             return f'Create standing work: "{content or effect.control}"'
         case V.UNKNOWN:
@@ -137,7 +143,7 @@ def fact_lines(effect: Effect) -> list[FactLine]:
     ]
     if effect.undo:
         lines.append(FactLine("Undo", effect.undo))
-    lines += [_seen(line) for line in effect.shown]
+    lines += [_shown_line(line) for line in effect.shown]
     if effect.reviewer:
         lines.append(FactLine("The reviewer says", effect.reviewer, is_unsure=True))
     where = " · ".join(
@@ -161,7 +167,7 @@ def _stated(name: str, fact: Stated) -> FactLine:
     return FactLine(name, fact.text, _SOURCES[fact.source], is_unsure=is_word)
 
 
-def _seen(line: str) -> FactLine:
+def _shown_line(line: str) -> FactLine:
     """Return a line of what the screen shows, which begins with its name."""
     name, _, text = line.partition(": ")
     return FactLine(name, text)

@@ -44,6 +44,9 @@ _CONFIRMING = frozenset({"confirm", "confirmed", "accept", "agree", "approve", "
 _AGREEING = frozenset({"1", "y", "yes", "true", "ok", "on"})
 _GO = frozenset({"go", "open", "enter", "visit", "load", "search", "navigate", "ok"})
 
+_SOURCES = {ActKind.OPEN_LINK: Source.MODEL, ActKind.TYPE: Source.TYPED}
+"""Where an address was read; else it stands in a field or on a control of the screen."""
+
 
 def judge_egress(
     act: Act, screen: Observation, *, goal: str, listed: Collection[str]
@@ -71,8 +74,8 @@ def judge_egress(
             Effect(
                 verb=EffectVerb.CARRY_OUT,
                 control="" if act.element is None else act.element.label[:80],
-                recipient=_reached(to),
-                content=Stated(text=to.shown, source=Source.MODEL),
+                recipient=_reached(to, _SOURCES.get(act.kind, Source.SCREEN)),
+                content=Stated(text=to.shown, source=_SOURCES.get(act.kind, Source.SCREEN)),
                 app=screen.foreground.package,
                 undo="Nothing takes back what was sent with the address.",
             )
@@ -80,10 +83,10 @@ def judge_egress(
     )
 
 
-def _reached(to: Destination) -> Stated:
+def _reached(to: Destination, source: Source) -> Stated:
     """Return whom an address reaches: its host, or the number or mailbox of one without a host."""
     whom = to.shown_host or to.carried.partition("?")[0].strip("/")
-    return Stated(text=one_line(whom or to.scheme, 200), source=Source.MODEL)
+    return Stated(text=one_line(whom or to.scheme, 200), source=source)
 
 
 def does_something(to: Destination) -> bool:

@@ -6,11 +6,12 @@ from agent import records
 from agent.loop.acting.action_review import CHANGED_SINCE
 from agent.protocol import WarningEvent
 from agent.safety.effects.wording import approval_question
+from agent.state.approval_card import approval_card
 from agent.state.reducer import QuestionItem
 from tests.console.fakes import FakeCore
 from tests.console.script import configure, step
 from widgets.lists.session_rows import phone_asked_about
-from widgets.questions.effect_lines import effect_lines, effect_of
+from widgets.questions.effect_lines import card_lines
 from widgets.questions.question_card import QuestionCard, about_subject, void_note, with_phone
 from widgets.transcript.transcript_lines import as_text
 
@@ -115,6 +116,12 @@ def test_the_words_of_a_long_option_stand_beside_its_number() -> None:
     assert starts[-1] == len(lines)
 
 
+def drawn(question: records.Question, width: int, phone: str = "") -> list[str]:
+    card = approval_card(question, phone)
+    assert card is not None
+    return [line.plain for line in card_lines(card, width)]
+
+
 def test_a_card_is_drawn_from_the_effect_and_a_message_makes_no_fact_of_its_own() -> None:
     effect = records.Effect(
         verb=records.EffectVerb.SEND,
@@ -130,13 +137,12 @@ def test_a_card_is_drawn_from_the_effect_and_a_message_makes_no_fact_of_its_own(
         approval(records.Subject(action="click_element", effect=effect)),
         text=approval_question(effect, 'Press "Send".', "it may send"),
     )
-    assert effect_of(asked) == effect
     text = asked.text.split("\n")
     assert [line for line in text if line.startswith(("Undo: ", "To: "))] == [
         "To: unknown",
         "Undo: Not possible: what was sent may have been read.",
     ]
-    lines = [line.plain for line in effect_lines(asked, effect, "Lab", 58)]
+    lines = drawn(asked, 58, "Lab")
     assert lines[0].startswith("Send to somebody unknown")
     facts = [line for line in lines if not line.startswith("  ")]
     assert [one.partition(": ")[0] for one in facts[2:]] == [
@@ -145,9 +151,8 @@ def test_a_card_is_drawn_from_the_effect_and_a_message_makes_no_fact_of_its_own(
     assert lines[-1] == "Where: app com.chat · phone Lab"
     assert all(len(line) <= 58 for line in lines)
     # A note of Switchboard's stands below; other words than the effect's are drawn as they are.
-    noted = replace(asked, people=2)
-    assert effect_lines(noted, effect, "", 58)[-1].plain == "It takes 2 operators."
-    assert effect_of(replace(asked, text="May I?")) is None
+    assert drawn(replace(asked, people=2), 58)[-1] == "It takes 2 operators."
+    assert approval_card(replace(asked, text="May I?")) is None
 
 
 def test_short_facts_share_a_line_and_what_is_unknown_is_marked() -> None:
@@ -161,10 +166,10 @@ def test_short_facts_share_a_line_and_what_is_unknown_is_marked() -> None:
         approval(records.Subject(action="click_element", effect=effect)),
         text=approval_question(effect, 'Press "Pay".', ""),
     )
-    assert [line.plain for line in effect_lines(asked, effect, "", 58)] == [
+    assert drawn(asked, 58) == [
         "Pay 15.00 € to Tom Becker?",
         'Press "Pay".',
         'Check: your words do not name "Tom Becker".',
         "To: Tom Becker   Amount: 15.00 €",
     ]
-    assert len(effect_lines(asked, effect, "", 24)) > 4
+    assert len(drawn(asked, 24)) > 4

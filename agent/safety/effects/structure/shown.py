@@ -13,7 +13,7 @@ from agent.safety.effects.page import Page
 from agent.safety.redacting.redaction import redact_secrets
 from agent.text import one_line
 
-_LINES = 4  # So many texts beside a control.
+_LINES = 8  # So many texts beside a control.
 _LISTED = 8  # So many ticked things, amounts or fields.
 _CHARS = 90
 _REACH = 0.22  # How far above or below a control a text stands beside it, in shares of the height.
