@@ -13,6 +13,8 @@ APPROVE = "Approve"
 DENY = "Deny"
 FOR_SESSION = "Approve for this session"
 """Lets the same button of the same app pass for the rest of the session."""
+FOR_RUN = "Approve for this run"
+"""The same of a job's review: it holds until that run ends."""
 _WITH = "approve with:"
 OPTIONS = (
     QuestionOption(label=APPROVE, description="Do it, this once."),
@@ -32,8 +34,8 @@ def is_yes(answer: str | None) -> bool:
 
 
 def is_for_session(answer: str | None) -> bool:
-    """Return whether an answer approves the same action for the rest of the session."""
-    return words(answer or "") == words(FOR_SESSION)
+    """Return whether an answer approves the same action for the rest of the session or the run."""
+    return words(answer or "") in (words(FOR_SESSION), words(FOR_RUN))
 
 
 def typed_instead(answer: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What the operator approved for the rest of a session: the same effect, for the same recipient.
+"""What the operator approved for the rest of a session or a run: one effect, for one recipient.
 
 Not the asking. Invariants: a grant is as narrow as its effect, by verb, app and recipient, or by
 verb, app and screen where nobody receives anything; money, secrets, permissions, protections and
@@ -40,13 +40,18 @@ class Grants:
         self._resolved_actions: set[ResolvedAction] = set()
 
     @classmethod
-    def of(cls, history: Iterable[Event]) -> "Grants":
-        """Read the grants that a session's events hold."""
+    def of(cls, history: Iterable[Event], *, for_run: bool = False) -> "Grants":
+        """Read the grants that events hold.
+
+        Args:
+            history: of a session, or of a run of a job in it.
+            for_run: whether those of a job's reviews are read, or those of everything else.
+        """
         grants = cls()
         asked: dict[str, Subject | None] = {}
         for event in history:
             match event.msg:
-                case RequestUserInput(question=question):
+                case RequestUserInput(question=question) if bool(question.review) is for_run:
                     asked[question.question_id] = question.subject
                 case QuestionAnswered(question_id=question_id, answer=answer):
                     grants.take(asked.get(question_id), answer)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agent.errors import DeviceLostError, ModelError
 from agent.loop.acting.action_replay import Route
-from agent.loop.acting.action_review import CHANGED_SINCE, Reviewing
+from agent.loop.acting.action_review import CHANGED_SINCE, STILL_APPROVED, Reviewing, Way
 from agent.loop.acting.acts import with_number
 from agent.loop.acting.dry_run import rehearse, would_fail
 from agent.loop.acting.executor import ActionResult, Executor
@@ -358,9 +358,10 @@ class _Turn:
             text = await rehearse(self.context, resolved, screen, verdict, plan=self.memory.plan)
             await self._finish(request, ActionOutcome.FAILED, text, thought)
             return _rehearsed(text)
-        if self.context.background and not await self.reviewing.only_shows(
-            resolved, screen, request
-        ):
+        way = Way.FREELY
+        if self.context.background:
+            way = await self.reviewing.way(resolved, screen, request)
+        if way is Way.REVIEW:
             asked = self.reviewing.ask(resolved, screen, request)
             if isinstance(asked, TurnEnd):
                 return asked
@@ -380,7 +381,10 @@ class _Turn:
             await self._finish(request, ActionOutcome.FAILED, duplicate_refusal(), thought)
             return None
         try:
-            act = await self.executor.do(resolved, screen, request, covered=self.memory.covered)
+            if way is Way.APPROVED:
+                act = await self.reviewing.carry_out(self.executor, resolved, screen, request)
+            else:
+                act = await self.executor.do(resolved, screen, request, covered=self.memory.covered)
         except DeviceLostError:
             text = verify.failed("The phone went away before anything was done")
             await self._finish(request, ActionOutcome.FAILED, text, thought)
@@ -511,13 +515,14 @@ class _Turn:
         screen = (await self.observations.observe(None)).observation
         resolved = self.reviewing.again(lost, arguments, screen, self.memory.apps)
         if isinstance(resolved, str):
-            await self._finish(lost, ActionOutcome.FAILED, verify.failed(resolved), None)
+            why = f"{resolved}. {STILL_APPROVED}" if self.reviewing.is_kept(lost) else resolved
+            await self._finish(lost, ActionOutcome.FAILED, verify.failed(why), None)
             return None
-        if self.reviewing.digest(resolved, screen) != grant.screen_digest:
+        if not self.reviewing.holds(resolved, screen, lost, grant.screen_digest):
             await self.recorder.emit(WarningEvent(message=CHANGED_SINCE))
             return await self._act(resolved, screen, lost, None)
         await self._record_result(
-            await self.reviewing.carry_out(self.executor, resolved, screen), lost, None
+            await self.reviewing.carry_out(self.executor, resolved, screen, lost), lost, None
         )
         return None
 

@@ -53,8 +53,8 @@ class JobDelivery(Arguments, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class BackgroundJobCreate(ServiceArguments, frozen=True, kw_only=True):
-    """Have something looked at later or again and again, when the goal asks for that. Each run may
-    look and tell; it asks the operator before it changes anything.
+    """Have something looked at later or again and again, when the goal asks for that. Each run
+    may look, navigate and tell; it asks the operator before each effect that lasts.
     """
 
     tool_name = "background_job_create"

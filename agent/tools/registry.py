@@ -1,7 +1,7 @@
 """What a model may call: every tool, in one order.
 
 Not what they do (that is `agent.tools.actions` and the task). Invariant: a tool's kind decides what
-the background rule lets it do (CONTRACTS 2.4): unattended, an action only shows something.
+the background rule lets it do (CONTRACTS 2.4): unattended, an action with an effect waits.
 """
 
 from collections.abc import Iterable, Sequence

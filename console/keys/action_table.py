@@ -101,8 +101,8 @@ question.approve  a  Approve  rank 5
 question.reject  r  Reject  rank 6, writes
     Reject the card's action: type a reason, or nothing, and press enter.
 question.session  A  For this session
-    Approve the same button of the same app for the rest of the session; press twice on the
-    card.
+    Approve the same effect for the same recipient for the rest of the session, or of a job's
+    run; press twice on the card.
 question.modify  m  Instead  writes
     Write what to do instead of the card's action; a text to be typed can be edited.
 question.wheel  t  By hand  own

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agent.knowledge.app_names import known_name
 from agent.loop.acting.act_reviews import ActReviews
 from agent.loop.acting.acts import acts_of, stored_acts
+from agent.loop.acting.run_approvals import run_events
 from agent.loop.observe import Seconds
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext
@@ -213,7 +214,10 @@ class Guard:
     def flow(self) -> Flow:
         """What the session is in the middle of, by its history."""
         if self._flow is None:
-            self._flow = Flow.of(self.context.history, stored_acts)
+            history = self.context.history
+            # What was approved in an earlier run lets nothing pass in this one.
+            past = run_events(history) if self.context.background else history
+            self._flow = Flow.of(past, stored_acts)
         return self._flow
 
     def _typed_before(self) -> TypedText:
@@ -321,7 +325,7 @@ class Guard:
             return Ruling(refusal=blocked("The operator has already rejected this"))
         subject = _subject(resolved, verdict, screen, call)
         if self._granted().covers(subject):
-            self._allow_rest(verdict, resolved, screen)
+            self.allow_rest(verdict, resolved, screen)
             return Ruling()
         covered = self._allowance(resolved, verdict, screen)
         if covered is not None:
@@ -334,7 +338,7 @@ class Guard:
                     element=resolved.element,
                 )
             )
-            self._allow_rest(verdict, resolved, screen)
+            self.allow_rest(verdict, resolved, screen)
             return Ruling()
         if effect is not None:
             more = why_asked(effect.verb, self.context.session.allowances)
@@ -343,7 +347,7 @@ class Guard:
         answer = await self.ask(resolved, verdict, screen, call)
         if is_yes(answer):
             self._granted().take(subject, answer)
-            self._allow_rest(verdict, resolved, screen)
+            self.allow_rest(verdict, resolved, screen)
             instead = typed_instead(answer) if isinstance(resolved.action, TypeText) else None
             return Ruling(waited=True, approved=True, instead=instead)
         self._denied.add(key)
@@ -380,7 +384,7 @@ class Guard:
             app_currency=self.flow.currency_of(verdict.effect.app),
         )
 
-    def _allow_rest(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:
+    def allow_rest(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:
         """Allow the rest of what was approved: a code, the phone's own confirmation."""
         if verdict.effect is not None:
             self.reviews.so_far.approve(verdict.effect)
@@ -392,7 +396,7 @@ class Guard:
         for act in acts:
             self._typed_before().add(act)
         self.flow.did(acts[0], screen)
-        if self.reviews.is_on:
+        if self.reviews.is_on or self.context.background:
             self.reviews.so_far.did(acts, screen)
 
     def undone(self) -> None:
@@ -417,7 +421,7 @@ class Guard:
         )
 
     def _granted(self) -> Grants:
-        """Return what was approved for the whole session, by its history."""
+        """Return what was approved for the whole session, by its history; not what a job's was."""
         if self._grants is None:
             self._grants = Grants.of(self.context.history)
         return self._grants

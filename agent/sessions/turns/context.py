@@ -130,7 +130,7 @@ class TurnContext:
             text=text,
             asked_ms=asked_ms,
             kind=records.QuestionKind.APPROVAL,
-            header=f"Job {errand.job_id}",
+            header=": ".join(filter(None, (f"Job {errand.job_id}", self._job_title))),
             options=OPTIONS,
             subject=subject,
             deadline_ms=asked_ms + round(self._parts.settings.jobs.review_timeout_s * 1000),
@@ -139,6 +139,12 @@ class TurnContext:
             review=ticket,
             people=people_for(subject, self._parts.settings.safety.two_people),
         )
+
+    @property
+    def _job_title(self) -> str:
+        """Return the title of the job whose session this is; empty in a session of another's."""
+        errand, record = self._turn.errand, self._live.record
+        return record.title if errand is not None and record.job_id == errand.job_id else ""
 
     async def request(self, op: ServiceOp) -> protocol.Reply:
         if self._parts.door.carry_out is None:

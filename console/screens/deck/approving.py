@@ -120,16 +120,16 @@ class ApprovalController(Controller):
         effect = asked.subject.effect if asked.subject else None
         to = effect.recipient if effect is not None else None
         whom = f" to {one_line(to.text, 60)}" if to is not None and to.text else ""
-        sentence = f"{key} again approves {quoted(label, 60)}{whom} for the rest of this session"
+        long = "until this run ends" if asked.review else "for the rest of this session"
+        sentence = f"{key} again approves {quoted(label, 60)}{whom} {long}"
         ready = self._deck.is_at_card and self._deck.is_card_ready
         self._deck.go_to_card()
         armed = self._deck.ops.two_presses
         if armed.confirm("question.session", asked.question_id, sentence) and ready:
-            from agent.safety.approval import FOR_SESSION
+            from agent.safety.approval import FOR_RUN, FOR_SESSION
 
-            self._deck.ops.request(
-                UserInputAnswer(question_id=asked.question_id, answer=FOR_SESSION)
-            )
+            answer = FOR_RUN if asked.review else FOR_SESSION
+            self._deck.ops.request(UserInputAnswer(question_id=asked.question_id, answer=answer))
 
     def do_question_modify(self) -> None:
         """Write an alternative to what the card asks."""
@@ -217,7 +217,8 @@ class ApprovalController(Controller):
                 (key_of("question.wheel"), "take the wheel"),
             ]
             if _is_grantable(asked):
-                more.insert(0, (key_of("question.session"), "for this session"))
+                long = "for this run" if asked.review else "for this session"
+                more.insert(0, (key_of("question.session"), long))
             keys[3:3] = more
         return keys
 
