@@ -66,6 +66,7 @@ class DeckScreen(BaseDeck):
         PaneController,
         FollowController,
         SessionController,
+        UndoController,
         TargetController,
         FindController,
         WheelController,
