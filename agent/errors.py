@@ -80,6 +80,10 @@ class NotAllowedError(SwitchboardError):
     code = RpcCode.WRONG_STATE
 
 
+class LockedError(NotAllowedError):
+    """Only a person may, and the operator's passphrase would tell that one is there."""
+
+
 class ConfigError(SwitchboardError):
     """A settings file cannot be used; names the file, the key and the nearest known key."""
 

@@ -488,6 +488,13 @@ class OperatorSettings(_Section, frozen=True, kw_only=True):
     token_file: Annotated[
         str, Meta(description="A file with your token, instead of a key; its mode must be 600.")
     ] = ""
+    script_token_file: Annotated[
+        str,
+        Meta(
+            description="A file with a token that 'switchboard tokens create' made: what a script "
+            "may approve; its mode must be 600."
+        ),
+    ] = ""
 
 
 class OidcSettings(_Section, frozen=True, kw_only=True):

@@ -37,6 +37,7 @@ from console.app_parts.keyboard import Keyboard, KeyPressed
 from console.app_parts.navigation import Navigation
 from console.app_parts.redraw import Redraw, is_live
 from console.app_parts.settings_writer import SettingsWriter
+from console.app_parts.unlocking import Unlocking
 from console.base_app import ConsoleApp, StartPhone
 from console.core.error_reports import ErrorReports
 from console.core.event_bridge import Bridge, Lost, Tick
@@ -163,6 +164,7 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
             give_up=lambda why: self.exit(1, return_code=1, message=why),
         )
         self.ops = OpClient(core, self.bridge, self.say, self.refresh_top)
+        self.ops.unlocks = Unlocking(self, core).begin
         self.pending = self.ops.pending
         self.feed = FrameFeed(core, max_hz=settings.ui.frame_hz if settings else 10.0)
         wall_hz = min(settings.ui.frame_hz, WALL_HZ) if settings else WALL_HZ

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "console.commands.fleet.operators:operators",
         "Manage who may use this core, and their rights.",
     ),
+    "tokens": ("console.commands.fleet.tokens:tokens", "Manage what scripts may approve."),
     "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
     "web": ("console.commands.servers.web:web", "Serve the console to a browser on this machine."),
     "serve": (

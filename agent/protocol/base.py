@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
-from agent.records import Right
+from agent.records import Allows, Right
 
 
 class OpBase(
@@ -24,6 +24,10 @@ class OpBase(
     """What its reply carries, for the reference."""
     needs: ClassVar[tuple[Right, ...]]
     """The rights of which an operator needs one, on the phone that it concerns. Each op says it."""
+    allows: ClassVar[Allows]
+    """What it may let an agent do beyond what it was allowed. Each op says it."""
+    allows_more_by: ClassVar[tuple[str, ...]] = ()
+    """The fields with which it allows more, where they are not empty."""
     waits_for_phone: ClassVar[bool] = False
     """It may take as long as a phone does: it is carried out beside the others."""
     changes_nothing: ClassVar[bool] = False

@@ -5,7 +5,7 @@ from typing import ClassVar, TypeAlias
 import msgspec
 
 from agent.protocol.base import CreatingOp, EventBase
-from agent.records import Right, RouteAction
+from agent.records import Allows, Right, RouteAction
 
 
 class SessionReplay(CreatingOp, frozen=True, kw_only=True, tag="session_replay"):
@@ -14,6 +14,7 @@ class SessionReplay(CreatingOp, frozen=True, kw_only=True, tag="session_replay")
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the id of the new session"
 
     session_id: str

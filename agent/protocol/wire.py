@@ -31,6 +31,7 @@ from agent.protocol.ops.verification_ops import AnyVerificationOp
 from agent.protocol.ops.watch_ops import AnyWatchOp
 from agent.protocol.routes import AnyRouteEvent, AnyRouteOp
 from agent.records import (
+    Allows,
     Commitment,
     DirectView,
     Job,
@@ -49,6 +50,7 @@ class Shutdown(OpBase, frozen=True, kw_only=True, tag="shutdown"):
     """Close the core; turns in flight can be resumed."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
 
 Op: TypeAlias = (

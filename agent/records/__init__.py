@@ -71,7 +71,7 @@ from agent.records.observation import (
     UiNode,
     Usage,
 )
-from agent.records.operators import STOPPING, Right
+from agent.records.operators import STOPPING, Allows, Right
 from agent.records.record import Bounds, Point, Record
 from agent.records.replies import (
     DIRECT,
@@ -143,6 +143,7 @@ __all__ = [
     "ActReview",
     "ActionOutcome",
     "Allowance",
+    "Allows",
     "Answer",
     "AppInfo",
     "AtLimit",

@@ -20,3 +20,14 @@ class Right(StrEnum):
 
 STOPPING = (Right.ANSWER, Right.DRIVE, Right.APPROVE)
 """Any of these is enough for the safe direction."""
+
+
+class Allows(StrEnum):
+    """What an op may let an agent do beyond what it was allowed before."""
+
+    NOTHING = "nothing"
+    """It looks, stops, or takes away."""
+    WORDS = "words"
+    """It speaks or acts as the operator: never from a program that works for an agent."""
+    MORE = "more"
+    """It allows more: only from a person at a keyboard, or by a token made for it."""

@@ -18,6 +18,7 @@ from typing import Any, assert_never
 import msgspec
 
 from agent.codex_bridge.calls import PREFIX, Bridge
+from agent.consent.gate import Gate, Proved
 from agent.core import ClientInfo, Overview, SharedCore
 from agent.errors import (
     NotAllowedError,
@@ -59,6 +60,7 @@ from agent.rpc.rpc_messages import (
     OpParams,
     Params,
     Problem,
+    ProveParams,
     SignedIn,
     SignInParams,
     Status,
@@ -84,6 +86,7 @@ METHODS: dict[str, type[Params]] = {
     "ping": Nothing,
     "sign_in": SignInParams,
     "sign_out": Nothing,
+    "prove": ProveParams,
     "overview": Nothing,
     "status": Nothing,
     "submit": OpParams,
@@ -127,9 +130,11 @@ class Link:
         channel: bytes = b"",
         host_door: HostDoor | None = None,
         fleet: FleetStore | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._core: SharedCore = core
         self._fleet = fleet
+        self._gate = gate
         self._door = door
         self._host_door = host_door
         self._is_host = False
@@ -287,17 +292,23 @@ class Link:
         match params:
             case Nothing():
                 return await self._look(call.method)
-            case HelloParams(client=name, as_host=as_host):
+            case HelloParams(client=name, as_host=as_host, speaks_for=whom):
                 if as_host and self._host_door is not None and self._seat is None:
                     self._must_sign_in = True
                 if name.strip():
                     named = f"{one_line(name, 80)} ({self._peer})"
                     self.client = self._client(named)
+                if self._gate is not None:
+                    self._gate.name = self.client.name
+                    self._gate.speaks_for(whom)
                 return self._hello()
             case SignInParams():
                 return await self._sign_in(params)
+            case ProveParams():
+                return await self._prove(params)
             case OpParams(op=op):
                 if call.method == "submit":
+                    op = await self._admitted(op)
                     submission_id = await self._core.submit_as(self.client, op)
                     return Submitted(submission_id=submission_id)
                 return await self._request(op)
@@ -320,6 +331,10 @@ class Link:
         return None
 
     def _client(self, named: str) -> ClientInfo:
+        token = "" if self._gate is None else self._gate.token_name
+        by = f" by the token {token}" if token else ""
+        # Who answered is stored by the client's name.
+        named = f"{named.removesuffix(by)}{by}"
         if self._seat is None:
             return ClientInfo(self.client.client_id, named)
         # Whose it is comes first: what follows is what a program calls itself.
@@ -386,7 +401,22 @@ class Link:
         return signed
 
     async def _request(self, op: Op) -> Reply:
+        op = await self._admitted(op)
         return await self._core.request_as(self.client, op)
+
+    async def _admitted(self, op: Op) -> Op:
+        return op if self._gate is None else await self._gate.admitted(op, self._core)
+
+    async def _prove(self, params: ProveParams) -> Proved:
+        gate = self._gate
+        if gate is None:
+            return Proved()
+        # Stretching a passphrase takes a moment, in which others are served.
+        proved = await asyncio.to_thread(
+            gate.prove, params.passphrase, chooses=params.chooses, token=params.token
+        )
+        self.client = self._client(self.client.name)
+        return proved
 
     async def _look(self, method: str) -> Overview | Status | Hello:
         match method:

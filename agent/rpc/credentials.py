@@ -103,6 +103,15 @@ def credentials_of(settings: Settings) -> Credentials | None:
     return KeyFile(usual) if usual.is_file() else None
 
 
+def script_token(settings: Settings) -> str:
+    """Return the token that lets a script allow things; empty without. Raises ConfigError."""
+    said = settings.operator.script_token_file
+    if not said:
+        return ""
+    path = settings.config_file.parent / Path(said).expanduser()
+    return read_token(path, "operator.script_token_file")
+
+
 def sign_in_file(settings: Settings) -> Path:
     """Return the file of the token that a sign-in at the core of the settings gave."""
     place = str(place_of(settings))

@@ -7,18 +7,19 @@ has died or hangs is an error to every caller, never a wait without end.
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import msgspec
 
 from agent.config import Settings
+from agent.consent.gate import Proved
 from agent.core import CoreBase, Overview, TextDelta
 from agent.errors import RuntimeDiedError, UnansweredError
 from agent.private_files import check_unshared
 from agent.protocol import Answer, Event, LookUp, Op, Reply, answer_type
 from agent.records import LiveFrame
 from agent.rpc import rpc_messages
-from agent.rpc.credentials import Credentials, credentials_of
+from agent.rpc.credentials import Credentials, credentials_of, script_token
 from agent.rpc.places import Place, TlsPlace, place_of
 from agent.rpc.rpc_client import NOBODY, OP_TIMEOUT_S, RpcClient
 
@@ -34,16 +35,28 @@ class Client(CoreBase):
 
     @classmethod
     async def connect(
-        cls, path: Path | Place, *, name: str = "", credentials: Credentials | None = None
+        cls,
+        path: Path | Place,
+        *,
+        name: str = "",
+        credentials: Credentials | None = None,
+        speaks_for: Literal["", "model", "programs"] = "",
     ) -> Self:
         """Connect to the core that listens on a socket, or at a place, under a name for people.
+
+        Args:
+            speaks_for: whom the client passes on; then no person is behind it.
 
         Raises:
             RuntimeDiedError: nobody is there, or whoever is there does not answer.
             WrongStateError: it speaks another version of the protocol.
         """
         try:
-            return cls(await RpcClient.connect(path, name=name, credentials=credentials))
+            return cls(
+                await RpcClient.connect(
+                    path, name=name, credentials=credentials, speaks_for=speaks_for
+                )
+            )
         except NOBODY as error:
             remedy = path.remedy if isinstance(path, TlsPlace) else "Start one."
             raise RuntimeDiedError(f"No core listens on {path}.", remedy) from error
@@ -61,6 +74,18 @@ class Client(CoreBase):
     def operator(self) -> str:
         """Who has signed in with it; empty where the core asked for no sign-in."""
         return "" if self._caller.signed is None else self._caller.signed.operator
+
+    async def speak_for(self, whom: Literal["model", "programs"]) -> None:
+        """Say that no person is behind this client."""
+        params = rpc_messages.HelloParams(speaks_for=whom)
+        await self._caller.call("hello", params, rpc_messages.Hello)
+
+    async def prove(
+        self, passphrase: str = "", *, chooses: bool = False, token: str = ""
+    ) -> Proved:
+        """Show that a person is here, or the token of a script; see `Gate.prove`."""
+        params = rpc_messages.ProveParams(passphrase=passphrase, chooses=chooses, token=token)
+        return await self._caller.call("prove", params, Proved)
 
     async def status(self) -> rpc_messages.Status:
         """Ask what process it is, and what goes on in it."""
@@ -201,7 +226,8 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
     """
     place = place_of(settings)
     if isinstance(place, TlsPlace):
-        return await Client.connect(place, name=name, credentials=credentials_of(settings))
+        far = await Client.connect(place, name=name, credentials=credentials_of(settings))
+        return await _with_token(far, settings)
     check_unshared(settings.data_dir)
     if settings.store.dsn:
         from agent.store.database.identity import check_has_no_database
@@ -220,4 +246,16 @@ async def connect_or_none(settings: Settings, *, name: str = "") -> Client | Non
         except BaseException:
             await caller.close()
             raise
-    return Client(caller)
+    return await _with_token(Client(caller), settings)
+
+
+async def _with_token(client: Client, settings: Settings) -> Client:
+    """Show the script's token that the settings name."""
+    try:
+        token = script_token(settings)
+        if token:
+            await client.prove(token=token)
+    except BaseException:
+        await client.close()
+        raise
+    return client

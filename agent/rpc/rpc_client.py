@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Generic, Self, TypeVar
+from typing import Generic, Literal, Self, TypeVar
 
 import msgspec
 
@@ -127,6 +127,7 @@ class RpcClient:
         *,
         name: str = "",
         credentials: Credentials | None = None,
+        speaks_for: Literal["", "model", "programs"] = "",
         timeout_s: float = CONNECT_TIMEOUT_S,
         ping_every_s: float = PING_EVERY_S,
         dead_after_s: float = DEAD_AFTER_S,
@@ -146,7 +147,7 @@ class RpcClient:
         try:
             async with asyncio.timeout(timeout_s):
                 as_host = isinstance(credentials, HostShown)
-                asked = HelloParams(client=name, as_host=as_host)
+                asked = HelloParams(client=name, as_host=as_host, speaks_for=speaks_for)
                 hello = await client._ask("hello", asked, Hello)
             if hello.protocol != PROTOCOL_VERSION:
                 raise WrongStateError(

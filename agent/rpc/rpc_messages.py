@@ -10,7 +10,7 @@ as the class that went in.
 """
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -83,6 +83,9 @@ class HelloParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
 
     client: Annotated[str, msgspec.Meta(max_length=80)] = ""
     as_host: bool = False  # Whether it is a host of the fleet, which then has to sign in as one.
+    speaks_for: Literal["", "model", "programs"] = ""
+    """Whom it passes on: an agent's model, or programs that it cannot see; then no person is ever
+    behind it (`agent.consent.gate`)."""
 
 
 class SignInParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,6 +106,20 @@ class SignInParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
     def __repr__(self) -> str:
         """Return its name alone: a token is never written anywhere."""
         return "SignInParams(…)"
+
+
+class ProveParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
+    """`prove`: a person's passphrase, which unlocks the terminal of the client, or the token of a
+    script; with `chooses` the passphrase is a new one.
+    """
+
+    passphrase: Annotated[str, msgspec.Meta(max_length=1024)] = ""
+    chooses: bool = False
+    token: Annotated[str, msgspec.Meta(max_length=200)] = ""
+
+    def __repr__(self) -> str:
+        """Return its name alone: a passphrase is never written anywhere."""
+        return "ProveParams(…)"
 
 
 class OpParams(_Params, frozen=True, kw_only=True):
@@ -252,6 +269,7 @@ Params = (
     Nothing
     | HelloParams
     | SignInParams
+    | ProveParams
     | OpParams
     | LookUp[Any]
     | HistoryParams

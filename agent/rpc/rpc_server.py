@@ -19,6 +19,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from agent.consent.gate import Gates
+from agent.consent.processes import peer_process
 from agent.core import SharedCore
 from agent.errors import ConfigError, StoreError
 from agent.operators.door import Door
@@ -58,9 +60,11 @@ class Daemon:
         door: Door | None = None,
         host_door: HostDoor | None = None,
         fleet: FleetStore | None = None,
+        gates: Gates | None = None,
     ) -> None:
         self.path = path
         self._fleet = fleet
+        self._gates = gates
         self._core = core
         self._door = door
         self._host_door = host_door
@@ -126,6 +130,7 @@ class Daemon:
             must_sign_in=True,
             channel=channel,
             host_door=self._host_door,
+            gate=None if self._gates is None else self._gates.far(),
         )
 
     async def _listen(self) -> None:
@@ -231,6 +236,7 @@ class Daemon:
             return
         peer = f"process {pid}" if pid > 0 else "a process of yours"
         is_spare = len(self._links) >= MAX_CLIENTS
+        chain = peer_process(writer.get_extra_info("socket"), pid)
         link = Link(
             self._core,
             reader,
@@ -242,6 +248,7 @@ class Daemon:
             door=self._door,
             host_door=self._host_door,
             fleet=self._fleet,
+            gate=None if self._gates is None else self._gates.near(chain, peer),
         )
         self._links[link] = task
         try:
@@ -284,6 +291,7 @@ async def serve(
     host_door: HostDoor | None = None,
     listening: Listening | None = None,
     fleet: FleetStore | None = None,
+    gates: Gates | None = None,
 ) -> AsyncIterator[Daemon]:
     """Serve a core for the length of a `with` block.
 
@@ -296,6 +304,7 @@ async def serve(
         host_door: lets other hosts of a fleet see pictures and words; None: it is in none.
         listening: where it listens for other computers too; None: nowhere.
         fleet: the fleet's database that the core works on; None: a store of its own.
+        gates: admit what allows more; None: whoever is let in may.
 
     Raises:
         ConfigError: it cannot listen there; see `Daemon.listen_far`.
@@ -309,6 +318,7 @@ async def serve(
         door=door,
         host_door=host_door,
         fleet=fleet,
+        gates=gates,
     )
     await daemon.start()
     try:

@@ -33,6 +33,13 @@ def is_yes(answer: str | None) -> bool:
     return len(said) == 1 and said[0] in _YES
 
 
+def is_no(answer: str | None) -> bool:
+    """Return whether an answer plainly refuses, with or without a reason after a colon."""
+    head, _, _ = (answer or "").strip().partition(":")
+    said = words(head)
+    return not (answer or "").strip() or (len(said) == 1 and said[0] in _NO)
+
+
 def is_for_session(answer: str | None) -> bool:
     """Return whether an answer approves the same action for the rest of the session or the run."""
     return words(answer or "") in (words(FOR_SESSION), words(FOR_RUN))

@@ -37,11 +37,6 @@ Examples:
     show_default=True,
     help="Which tools the client gets.",
 )
-@click.option(
-    "--elicit-approvals",
-    is_flag=True,
-    help="Also send approvals to the client's user, by elicitation.",
-)
 @click.option("--http", is_flag=True, help="Serve over HTTP on this machine, with a token.")
 @click.option(
     "--port",
@@ -51,7 +46,7 @@ Examples:
     help="With --http: the port; 0 for any free one.",
 )
 @click.pass_context
-def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port: int) -> None:
+def mcp(ctx: click.Context, tools: str, http: bool, port: int) -> None:
     """Serve phones and sessions to MCP clients, over stdin and stdout or over HTTP.
 
     Every call is a step of a session on the Deck: checked, approved, recorded and
@@ -82,10 +77,10 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
             phones=tools != "sessions",
             sessions=tools != "phone",
             sees=settings.model.vision,
-            elicits_approvals=elicit_approvals,
         )
 
     async def over_pipes(host: Host, _stop: StopRequest) -> ExitCode:
+        await host.speak_for("model")
         await serve_stdio(serving(host, OneClient(Connection(host.core, exports=exports))))
         return ExitCode.DONE
 
@@ -100,6 +95,7 @@ def mcp(ctx: click.Context, tools: str, elicit_approvals: bool, http: bool, port
                 place_of(settings),
                 name=program,
                 credentials=TokenShown(token) if token else credentials_of(settings),
+                speaks_for="model",
             )
 
         token = MCP_TOKEN.of(settings.data_dir)

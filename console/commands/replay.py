@@ -27,7 +27,7 @@ def replay(ctx: click.Context, session_id: str) -> None:
     from console.commands.console import need_a_terminal, show
     from console.core.command_settings import settings_for
     from console.core.host import run_with_core, run_with_records
-    from console.runs.prompts import can_ask
+    from console.terminal.line_input import can_ask
 
     settings = settings_for(ctx)
 

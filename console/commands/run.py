@@ -82,6 +82,7 @@ def run(
     """
     from console.runs.result_file import check_output, read_schema_file
     from console.runs.run import pursue_new
+    from console.runs.unlocking import request
 
     if not goal.strip():
         raise click.BadParameter("The goal is empty.", ctx=ctx, param_hint="GOAL")
@@ -136,7 +137,7 @@ def run(
             output_schema=shape,
             request_id=request_id,
         )
-        return (await host.core.request(session_options.permitted(op, given))).session_id
+        return (await request(host, session_options.permitted(op, given))).session_id
 
     options = replace(follow_options(settings, given), output=output or "")
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from agent.core import Fact, ForwardingCore
 
 if TYPE_CHECKING:
+    from agent.consent.gate import Proved
     from agent.core import Core, Overview
     from agent.errors import RuntimeDiedError
     from agent.protocol import Op, Reply
@@ -82,6 +83,12 @@ class DeferredCore(ForwardingCore):
     async def request(self, op: Op) -> Reply:
         """Carry an op out; see `Core.request`."""
         return await self._when_ready(op, lambda core: core.request(op))
+
+    async def prove(
+        self, passphrase: str = "", *, chooses: bool = False, token: str = ""
+    ) -> Proved:
+        """Show that a person is here; see `Gate.prove`."""
+        return await (await self._opened()).prove(passphrase, chooses=chooses, token=token)
 
     async def _when_ready(self, op: Op, give: Callable[[Core], Awaitable[Fact]]) -> Fact:
         if self.host is not None:

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 import msgspec
@@ -40,13 +40,14 @@ from console.core.device_setup import (
 from console.terminal.signals import StopRequest, run_async
 
 if TYPE_CHECKING:
+    from agent.consent.gate import Gate, Proved
     from agent.core import Peers
     from agent.devices.adb.client import ServerAddress
     from agent.devices.fleet.fleet import AdbFleet
     from agent.rpc.remote_core import Client
     from agent.rpc.rpc_messages import FleetStore
     from agent.rpc.rpc_server import Daemon
-    from agent.store.dispatch.gate import Gate
+    from agent.store.dispatch.gate import Gate as StoreGate
     from agent.store.postgres.postgres_store import PostgresStore
     from agent.store.store import Store
     from console.core.stored_core import Records
@@ -77,6 +78,7 @@ class Host:
         is_guest: whether another process is this computer's host in the fleet.
         is_far: whether the core is on another computer.
         operator: who has signed in to it; empty where it asked for no sign-in.
+        gate: admits what this process asks of a core of its own.
     """
 
     def __init__(
@@ -91,7 +93,9 @@ class Host:
         is_guest: bool = False,
         is_far: bool = False,
         operator: str = "",
+        gate: Gate | None = None,
     ) -> None:
+        self._gate = gate
         self.is_far = is_far
         self.operator = operator
         self.name = name
@@ -102,6 +106,23 @@ class Host:
         self.daemon = daemon
         self._phones = phones
         self._store = store
+
+    async def speak_for(self, whom: Literal["model", "programs"]) -> None:
+        """Say that no person is behind what this process asks of the core."""
+        if self._gate is not None:
+            self._gate.speaks_for(whom)
+        else:
+            await cast("Client", self.core).speak_for(whom)
+
+    async def prove(
+        self, passphrase: str = "", *, chooses: bool = False, token: str = ""
+    ) -> Proved:
+        """Show that a person is here; see `Gate.prove`."""
+        if self._gate is not None:
+            return await asyncio.to_thread(
+                self._gate.prove, passphrase, chooses=chooses, token=token
+            )
+        return await cast("Client", self.core).prove(passphrase, chooses=chooses, token=token)
 
     async def until_stopped(self, stop: StopRequest) -> bool:
         """Wait until a signal asks to stop or the core is gone; print what the core died of.
@@ -295,7 +316,11 @@ async def _own(
     listens: bool = False,
 ) -> Host:
     from agent.audit.audit_writer import audited
-    from agent.store.dispatch.gate import Gate
+    from agent.consent.gate import Gates
+    from agent.consent.gated_core import GatedCore
+    from agent.consent.judge import Consent
+    from agent.rpc.credentials import script_token
+    from agent.store.dispatch.gate import Gate as StoreGate
     from console.core.logs import keep_log
     from console.core.register_choice import follow_register
     from console.core.store_choice import dispatcher, open_store
@@ -305,7 +330,7 @@ async def _own(
     def fleet_devices() -> tuple[DeviceInfo, ...]:
         return fleets[0].devices() if fleets else ()
 
-    gate = Gate()
+    gate = StoreGate()
     wires: list[str] = []
     """How this host is reached for pictures, once it is."""
     peers: Peers | None = None
@@ -387,6 +412,10 @@ async def _own(
         life_s=settings.oidc.life_s,
     )
     runtime.approved_by(door.may_approve)
+    gates = Gates(Consent(settings.data_dir), runtime.default_autonomy)
+    own_gate = gates.own()
+    if token := script_token(settings):
+        own_gate.prove(token=token)
     if peers is not None:
         peers.judged_by(door.judge)
     host_door = None if peers is None or peers.is_guest else HostDoor(peers.host, runtime)
@@ -399,6 +428,7 @@ async def _own(
         host_door=host_door,
         listening=listening_of(settings) if listens else None,
         fleet=told,
+        gates=gates,
     )
     daemon = await stack.enter_async_context(served)
     if host_door is not None:
@@ -409,8 +439,11 @@ async def _own(
         await runtime.wait_closed()
         return runtime.death is None
 
+    # On phones that this process made itself there is nothing to ask a person for.
+    is_play = devices.own_server and not devices.connected
     return Host(
-        runtime,
+        runtime if is_play else GatedCore(runtime, own_gate),
+        gate=own_gate,
         phones=phones,
         store=whole,
         closed=closed,
@@ -423,7 +456,7 @@ async def _own(
 async def _join(
     settings: Settings,
     devices: Callable[[], tuple[DeviceInfo, ...]],
-    gate: Gate,
+    gate: StoreGate,
     labels: tuple[str, ...],
     wires: list[str],
     stack: AsyncExitStack,

@@ -3,11 +3,12 @@
 Invariant: an op is pending from the call on, whether or not anybody awaits it.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from agent.errors import StoreError, SwitchboardError
+from agent.errors import LockedError, StoreError, SwitchboardError
 from agent.protocol import Op, Reply
 from console.input.pending import PendingOps
 
@@ -52,8 +53,11 @@ class OpClient:
         self._folding = folding
         self._say = say
         self._changed = changed
+        self.unlocks: Callable[[LockedError, Callable[[], object]], object] | None = None
+        """Asks for the operator's passphrase, then does again what needed it."""
         self.pending = PendingOps()
         """Ops without a reply."""
+        self._again: set[asyncio.Future[Reply | None]] = set()
         self._unwritable = ""
         self._unwritable_since: int | None = None
 
@@ -93,13 +97,21 @@ class OpClient:
         reply = await self._attempt(op)
         self._changed()
         if isinstance(reply, SwitchboardError):
-            self._say(str(reply), tone="error")
+            if isinstance(reply, LockedError) and self.unlocks is not None:
+                self.unlocks(reply, lambda: self._send(self.ask(op, done=done, refused=refused)))
+            else:
+                self._say(str(reply), tone="error")
             if refused is not None:
                 refused(reply)
             return None
         if done:
             self._say(done)
         return reply
+
+    def _send(self, asking: Coroutine[Any, Any, Reply | None]) -> None:
+        task = asyncio.ensure_future(asking)
+        self._again.add(task)
+        task.add_done_callback(self._again.discard)
 
     async def _attempt(self, op: Op) -> Reply | SwitchboardError:
         try:

@@ -155,7 +155,9 @@ class HttpApi:
             raise wrong_sign_in()  # Never by the server's own credentials.
         credentials = TokenShown(token) if token else self._credentials
         try:
-            caller = await RpcClient.connect(self._socket, name=name, credentials=credentials)
+            caller = await RpcClient.connect(
+                self._socket, name=name, credentials=credentials, speaks_for="programs"
+            )
         except NOBODY as error:
             raise RuntimeDiedError(
                 "The core does not answer.", "Start 'switchboard serve' again."

@@ -18,7 +18,6 @@ from mcp.shared.exceptions import MCPError
 from agent.errors import SwitchboardError
 from agent.knowledge.library import Library
 from agent.records import Question, QuestionKind, Speaker
-from agent.safety.approval import DENY
 from agent.text import one_line
 from agent.tools.arguments import BadArguments, decode
 from console.mcp.clients import Clients, Context
@@ -43,7 +42,7 @@ INSTRUCTIONS = (
     "Android phones that an operator watches. To act yourself: take_phone, then a tool at a time; "
     "each answers with the screen, whose elements have numbers; release_phone at the end. To have "
     "Switchboard's own agent do it: start_session, then watch_session. What cannot be undone is "
-    "approved by the operator: wait, and accept a refusal."
+    "approved by a person at their console, never by a program: wait, and accept a refusal."
 )
 
 
@@ -69,7 +68,6 @@ class PhoneServer:
         phones: whether it gets the tools that act on a phone.
         sessions: whether it gets the tools for sessions.
         sees: whether pictures are drawn for it.
-        elicits_approvals: whether approvals are put to the person at the client as well.
     """
 
     def __init__(
@@ -81,7 +79,6 @@ class PhoneServer:
         phones: bool = True,
         sessions: bool = True,
         sees: bool = True,
-        elicits_approvals: bool = False,
     ) -> None:
         self._clients = clients
         self._library = library
@@ -90,7 +87,6 @@ class PhoneServer:
         self._subscribers: dict[int, Subscriber] = {}
         self._table = tool_table(phones=phones, sessions=sessions)
         self._acting = acting_schemas(sees=sees) if phones else {}
-        self._elicits_approvals = elicits_approvals
         self.server: Server[dict[str, Any]] = Server(
             "switchboard",
             version=version,
@@ -264,7 +260,7 @@ class PhoneServer:
     async def _call(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        asker = ElicitingAsker(context, approvals=self._elicits_approvals)
+        asker = ElicitingAsker(context)
         try:
             async with self._clients.of(context) as connection:
                 if params.request_state:
@@ -306,7 +302,7 @@ class PhoneServer:
             if question is None or question_id not in connection.asked:
                 continue
             if isinstance(said, types.ElicitResult) and asker.may_ask(question):
-                answer = _answer_in(said, question)
+                answer = _answer_in(said)
                 if answer is not None:
                     await answer_once(connection, question, answer, asker.speaker)
         session_id = params.request_state or ""
@@ -323,12 +319,10 @@ class ElicitingAsker:
 
     Args:
         context: of the call.
-        approvals: whether approvals are asked here, too.
     """
 
-    def __init__(self, context: Context, *, approvals: bool) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._approvals = approvals
 
     async def progress(self, done: float, message: str) -> None:
         """Report the progress of a long call; does nothing where the client did not ask for it."""
@@ -350,24 +344,19 @@ class ElicitingAsker:
         except MCPError as error:
             _log.info("The client could not ask: %s", error)
             return None
-        return _answer_in(said, question)
+        return _answer_in(said)
 
     @property
     def speaker(self) -> Speaker:
-        """Whose words an answer is; see `Asker.speaker`.
-
-        A person's only where the operator said that a person reads the client's dialogs.
-        """
-        return Speaker.OPERATOR if self._approvals else Speaker.MODEL
+        """Whose words an answer is; see `Asker.speaker`: a program may have given it by itself."""
+        return Speaker.MODEL
 
     def may_ask(self, question: Question) -> bool:
         """Return whether a question is for the person at the client, too.
 
-        A secret never is, since the client would read it.
+        A secret never is, since the client would read it, and an approval never: it could give it.
         """
-        if question.secret:
-            return False
-        return self._approvals or question.kind is not QuestionKind.APPROVAL
+        return not question.secret and question.kind is not QuestionKind.APPROVAL
 
 
 @contextmanager
@@ -388,14 +377,8 @@ def _form(question: Question) -> types.ElicitRequestFormParams:
     return types.ElicitRequestFormParams(message=question.shown, requested_schema=schema)
 
 
-def _answer_in(said: types.ElicitResult, question: Question) -> str | None:
-    """Return what the person at the client answers; None for no answer.
-
-    A declined approval is a no. A declined question, and a dialog that was put away, are left to
-    the operator.
-    """
-    if said.action == "decline" and question.kind is QuestionKind.APPROVAL:
-        return DENY
+def _answer_in(said: types.ElicitResult) -> str | None:
+    """Return what the person at the client answers; None: it is left to the operator."""
     if said.action != "accept" or said.content is None:
         return None
     return str(said.content.get("answer") or "") or None

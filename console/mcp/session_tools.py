@@ -168,7 +168,8 @@ async def _questions(connection: Connection, session_id: str) -> list[records.Qu
 
 
 def _question_text(question: records.Question) -> str:
-    whom = "The operator" if question.kind is records.QuestionKind.APPROVAL else "Somebody"
+    is_approval = question.kind is records.QuestionKind.APPROVAL
+    whom = "A person, at the operator's console," if is_approval else "Somebody"
     options = ", ".join(one.shown for one in question.options)
     return f"{whom} is asked: {question.shown}" + (f" ({options})" if options else "")
 
@@ -212,7 +213,8 @@ async def _answer(connection: Connection, _asker: Asker, given: AnswerQuestion) 
         raise UsageError(f"Session {session.session_id} has no open question.")
     if asked[0].kind is records.QuestionKind.APPROVAL:
         raise UsageError(
-            "This is an approval: only the operator can give it.", "Wait with watch_session."
+            "This is an approval: only a person may give it, at the operator's console.",
+            "Wait with watch_session; nothing that you run can answer it.",
         )
     await answer_once(connection, asked[0], given.answer, records.Speaker.MODEL)
     return Answer(text="Answered.")
@@ -264,7 +266,7 @@ SESSION_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]
         protocol.UserInputAnswer,
         AnswerQuestion,
         _answer,
-        " Approvals are the operator's.",
+        " Approvals are a person's.",
     ),
     tool_of("stop_session", protocol.Interrupt, OneSession, _stop),
     tool_of("resume_session", protocol.SessionResume, OneSession, _resume),

@@ -6,7 +6,6 @@ what a job asks is left to its own deadline.
 """
 
 import asyncio
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -14,22 +13,15 @@ from contextlib import nullcontext, suppress
 
 from msgspec.structs import replace
 
-from agent.core import Core
-from agent.errors import WrongStateError
+from agent.errors import NotAllowedError, WrongStateError
 from agent.protocol import UserInputAnswer
 from agent.records import Question, QuestionKind, QuestionPart, Speaker
 from agent.text import clean, one_line
 from console.cli_support.exits import say
 from console.core.command_settings import to_run
-from console.terminal.line_input import hidden_input, next_line
-
-
-def can_ask() -> bool:
-    """Return whether somebody sits at this process's terminal."""
-    try:
-        return os.isatty(0) and os.isatty(2)
-    except OSError:
-        return False
+from console.core.host import Host
+from console.runs.unlocking import request
+from console.terminal.line_input import can_ask, hidden_input, next_line
 
 
 def prompt_of(question: Question) -> str:
@@ -108,7 +100,7 @@ class QuestionPrompts:
     """
 
     def __init__(self, answers: Sequence[str], *, timeout_s: float) -> None:
-        self._core: Core | None = None
+        self._host: Host | None = None
         self._answers = list(answers)
         self._timeout_s = timeout_s
         self._open: dict[str, tuple[Question, float]] = {}
@@ -117,9 +109,9 @@ class QuestionPrompts:
         self.went_unanswered = False
         """Whether the newest question closed without an answer."""
 
-    def use(self, core: Core) -> None:
-        """Print where answers go."""
-        self._core = core
+    def use(self, host: Host) -> None:
+        """Set whose core answers go to."""
+        self._host = host
 
     def open(self, question: Question) -> None:
         self._open[question.question_id] = (question, time.monotonic())
@@ -196,23 +188,27 @@ class QuestionPrompts:
             say(f"Waiting for: {to_run(f'sessions answer {question.session_id} ANSWER')}")
 
     async def _answer(self, question: Question, answer: str) -> None:
-        assert self._core is not None, "a core is named before questions come"
+        assert self._host is not None, "a core is named before questions come"
         self.close(question.question_id)
         try:
-            await self._core.request(
-                UserInputAnswer(question_id=question.question_id, answer=answer)
+            await request(
+                self._host, UserInputAnswer(question_id=question.question_id, answer=answer)
             )
+        except NotAllowedError as error:
+            # It stays open for whoever may.
+            say(str(error))
+            self.open(question)
         except WrongStateError:
             # Answered elsewhere or expired: which of the two, its own event says.
             say("The question closed before this answer arrived.")
 
     async def _expire(self, question: Question) -> None:
         """Have a question closed that nobody answered; what that means is the core's to say."""
-        assert self._core is not None, "a core is named before questions come"
+        assert self._host is not None, "a core is named before questions come"
         self.close(question.question_id, unanswered=True)
         # It may have closed already, by an answer or at its own deadline: its event says so.
         with suppress(WrongStateError):
-            await self._core.request(
+            await self._host.core.request(
                 UserInputAnswer(question_id=question.question_id, answer="", expired=True)
             )
 

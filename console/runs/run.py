@@ -20,6 +20,7 @@ from console.cli_support.exits import ExitCode, say
 from console.core.device_setup import Devices, devices_for
 from console.core.host import AGAIN_S, ATTEMPTS, Choose, Host, reach, reading
 from console.runs.run_follower import Follower, FollowOptions
+from console.runs.unlocking import request
 from console.terminal.signals import StopRequest
 
 Begin = Callable[[Host], Awaitable[str]]  # Creates a session and returns its id.
@@ -88,7 +89,7 @@ async def pursue_stored(
     follower.load((root, *before.sessions), before.questions)
     try:
         async with host.core.events(after=before.event_id) as feed:
-            await host.core.request(op)
+            await request(host, op)
             follower.judge_from((await host.core.overview()).event_id)
             return await follower.follow(feed, stop)
     except RuntimeDiedError:

@@ -83,7 +83,7 @@ class Follower:
         """Set the tree to follow and its core; again when another core takes over."""
         self._host = host
         self.root_id = root_id
-        self._prompts.use(host.core)
+        self._prompts.use(host)
 
     def load(self, sessions: tuple[Session, ...], questions: tuple[Question, ...]) -> None:
         """Start from what is stored: the members of the tree, and their open questions."""

@@ -17,6 +17,14 @@ _ECHO_AT = 3  # Where the local modes stand in what `tcgetattr` returns.
 _LINE_BYTES = 65_536
 
 
+def can_ask() -> bool:
+    """Return whether somebody sits at this process's terminal."""
+    try:
+        return os.isatty(0) and os.isatty(2)
+    except OSError:
+        return False
+
+
 @contextmanager
 def hidden_input(*, is_unseen: bool = True) -> Iterator[None]:
     """Keep the terminal from showing what is typed, and drop what was typed before.

@@ -6,6 +6,7 @@ Everything waits for a condition with a bound; every process that is started is 
 import json
 import os
 import queue
+import shlex
 import signal
 import socket
 import subprocess
@@ -16,7 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from agent.consent.script_tokens import ScriptToken, ScriptTokens
 from agent.devices.adb.server import find_adb
+from console.cli_support.new_file import write_new
 from tests.end_to_end import warm
 from tests.end_to_end.warm import CAN_FORK, start
 from tests.end_to_end.warm import SWITCHBOARD as SWITCHBOARD
@@ -44,6 +47,19 @@ class Call:
         return f"exit {self.code}\n--- stdout\n{self.out[-4000:]}\n--- stderr\n{self.err[-4000:]}"
 
 
+def script_token(data: Path, folder: Path) -> Path:
+    """Make a token that may approve everything for an hour; returns its file, in a folder."""
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    now_ms = time.time_ns() // 1_000_000
+    token = ScriptToken(
+        token_id="", name="tests", sha256="", made_ms=now_ms, until_ms=now_ms + 3_600_000
+    )
+    path = folder / "script.token"
+    path.unlink(missing_ok=True)
+    write_new(path, ScriptTokens(data).create(token))
+    return path
+
+
 class Workshop:
     """A data directory, an environment, and the commands that run in them."""
 
@@ -55,9 +71,23 @@ class Workshop:
             "PYTHONUNBUFFERED": "1",
         }
 
+    def let_scripts_approve(self) -> None:
+        """Give the commands a token that may approve everything for an hour."""
+        path = script_token(self.data, self.data.parent)
+        self.environment["SWITCHBOARD_OPERATOR_SCRIPT_TOKEN_FILE"] = str(path)
+
     def call(self, *words: str, bound_s: float = BOUND_S, **more: str) -> Call:
         done = warm.call(words, {**self.environment, **more}, bound_s=bound_s)
         return Call(done.returncode, done.stdout, done.stderr)
+
+    def call_apart(self, *words: str) -> None:
+        """Run a command that is no child of this process, as cron would; it has to succeed."""
+        done = self.data.parent / "apart"
+        done.unlink(missing_ok=True)
+        line = f"({shlex.join([*SWITCHBOARD, *words])} >{done}.out 2>&1; echo $? >{done}) &"
+        subprocess.run(["setsid", "sh", "-c", line], check=True, env=self.environment)
+        wait_until(lambda: done.exists() and done.read_text() != "", "the command to end")
+        assert done.read_text() == "0\n", Path(f"{done}.out").read_text()
 
     @contextmanager
     def running(self, *words: str, warm: bool = CAN_FORK, **more: str) -> "Iterator[Running]":

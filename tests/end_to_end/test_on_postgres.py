@@ -75,6 +75,7 @@ def test_a_killed_core_goes_on_with_its_question_and_the_address_is_told_to_nobo
         running.kill()
     published = [line for line in running.seen if line]
     session_id = question["session_id"]
+    bench.let_scripts_approve()
     answered = bench.call(
         "sessions", "answer", session_id, "Ben Okafor", "--answer", "Approve", "--json"
     )

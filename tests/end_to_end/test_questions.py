@@ -19,6 +19,7 @@ PILOT = ("--model", "pilot")
 @pytest.fixture(autouse=True)
 def _fresh_phone(bench: Bench) -> None:
     bench.begin()
+    bench.let_scripts_approve()
 
 
 def has_message(bench: Workshop, name: str) -> bool:

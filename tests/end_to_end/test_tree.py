@@ -100,5 +100,6 @@ def _settled(workshop: Workshop, tree: TreeOf, asking: str) -> bool:
     """Answer what the asking child waits for; returns whether the tree has settled."""
     states = {str(one["sessionId"]): one["stateLabel"] for one in tree.members()}
     if states[asking] == "WAITING_FOR_USER":
+        workshop.let_scripts_approve()
         workshop.call("sessions", "answer", asking, "--answer", "Approve")
     return states[tree.parent_id] in {"COMPLETED", "FAILED", "CANCELLED"}

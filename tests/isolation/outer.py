@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
-from tests.end_to_end.harness import BOUND_S, SWITCHBOARD, base_environment
+from tests.end_to_end.harness import BOUND_S, SWITCHBOARD, base_environment, script_token
 from tests.isolation.obedient import ATTACKS, EVIL, Attack, Obedient
 from tests.isolation.recording import Recorder
 from tests.openai_server import openai_server
@@ -88,11 +88,11 @@ async def _web(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
-async def _run(pid: int, *words: str, folder: Path) -> tuple[int, str, str]:
+async def _run(pid: int, *words: str, folder: Path, **more: str) -> tuple[int, str, str]:
     process = await asyncio.create_subprocess_exec(
         *_inside(pid),
         *words,
-        env=_environment(folder),
+        env={**_environment(folder), **more},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -103,11 +103,13 @@ async def _run(pid: int, *words: str, folder: Path) -> tuple[int, str, str]:
 
 
 async def _attack(pid: int, attack: Attack, folder: Path, answer: str) -> dict[str, Any]:
+    token = script_token(folder / "data", folder)
     answers = [word for _ in range(_ANSWERS) for word in ("--answer", answer)]
     code, out, said = await _run(
         pid,
         *(*SWITCHBOARD, "run", attack.goal, "--json", "--at-limit", "stop", *answers),
         folder=folder,
+        SWITCHBOARD_OPERATOR_SCRIPT_TOKEN_FILE=str(token),
     )
     asked = [json.loads(line)["msg"] for line in out.splitlines() if "request_user_input" in line]
     questions = [one["question"] for one in asked if one["type"] == "request_user_input"]

@@ -1,7 +1,7 @@
 """A core with one virtual phone, and MCP clients that act on it."""
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +23,6 @@ from console.mcp.server import PhoneServer
 from console.mcp.tool import Connection
 
 ME = types.Implementation(name="test-agent", version="1")
-
-
-Dialog = Callable[[], Awaitable[types.ElicitResult]]
 
 
 @dataclass
@@ -69,29 +66,16 @@ class Stand:
         return self.at.host.served(self.at.serials[0]).phone
 
     @asynccontextmanager
-    async def agent(
-        self,
-        *,
-        era: str = "handshake",
-        elicits: bool = False,
-        answer: str = "",
-        dialog: Dialog | None = None,
-    ) -> AsyncIterator[Agent]:
+    async def agent(self, *, era: str = "handshake", answer: str = "") -> AsyncIterator[Agent]:
         """Connect a client.
 
         Args:
-            elicits: whether approvals are put to its person.
-            answer: what they say; empty: they decline.
-            dialog: how they say it instead.
+            answer: what its person says to a question; empty: nobody can be asked there.
         """
         core = await CoreClient.connect(self.socket, name="mcp")
         connection = Connection(core, exports=self.socket.parent / "exports")
         served = PhoneServer(
-            OneClient(connection),
-            load(self.socket.parent / "cards"),
-            version="1",
-            sees=False,
-            elicits_approvals=elicits,
+            OneClient(connection), load(self.socket.parent / "cards"), version="1", sees=False
         )
         asked: list[str] = []
 
@@ -102,13 +86,9 @@ class Stand:
 
         async def elicit(_context: Any, params: Any) -> types.ElicitResult:
             asked.append(params.message)
-            if dialog is not None:
-                return await dialog()
-            if not answer:
-                return types.ElicitResult(action="decline")
             return types.ElicitResult(action="accept", content={"answer": answer})
 
-        callback = elicit if answer or elicits else None
+        callback = elicit if answer else None
         async with AsyncExitStack() as stack:
             stack.push_async_callback(core.close)
             if era == "handshake":

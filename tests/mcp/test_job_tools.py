@@ -73,14 +73,6 @@ async def test_a_job_that_cannot_run_is_put_to_nobody(
         assert overview.questions == () and overview.sessions == ()
 
 
-@ERAS
-async def test_a_job_is_approved_by_the_person_at_the_client(stand: Stand, era: str) -> None:
-    async with stand.agent(era=era, elicits=True, answer="Approve") as agent:
-        assert "is stored" in await agent.call("create_job", **WEATHER)
-        assert len(agent.asked) == 1
-        assert len(await jobs(stand.at.core)) == 1
-
-
 async def test_a_client_stops_no_job_of_others(stand: Stand) -> None:
     theirs = (await stand.at.core.request(JobCreate(title="Mine", prompt="x"))).job
     assert theirs is not None

@@ -4,7 +4,6 @@ import asyncio
 from typing import cast
 
 import pytest
-from mcp_types import ElicitResult
 
 from agent import protocol
 from agent.core import Core
@@ -36,19 +35,8 @@ async def test_an_agent_acts_and_the_operator_approves_at_the_console(stand: Sta
 
 
 @ERAS
-async def test_an_approval_reaches_the_person_at_the_client(stand: Stand, era: str) -> None:
-    async with stand.agent(era=era, elicits=True, answer="Approve") as agent:
-        await agent.call("click_element", element=await until_send(agent))
-        assert len(agent.asked) == 1
-        assert "Dad" in agent.asked[0] or "Send" in agent.asked[0]
-    assert sent(stand)
-
-
-@ERAS
-async def test_an_approval_stays_with_the_operator_unless_that_was_chosen(
-    stand: Stand, era: str
-) -> None:
-    async with stand.agent(era=era, elicits=False, answer="Approve") as agent:
+async def test_an_approval_is_never_put_to_the_client(stand: Stand, era: str) -> None:
+    async with stand.agent(era=era, answer="Approve") as agent:
         send = await until_send(agent)
         denying = asyncio.create_task(stand.operator_answers("Deny"))
         text = await agent.call("click_element", element=send)
@@ -56,47 +44,6 @@ async def test_an_approval_stays_with_the_operator_unless_that_was_chosen(
         assert agent.asked == []
         assert "rejected" in text
     assert not sent(stand)
-
-
-@ERAS
-async def test_a_declined_approval_is_a_no(stand: Stand, era: str) -> None:
-    async with stand.agent(era=era, elicits=True) as agent:
-        text = await agent.call("click_element", element=await until_send(agent))
-        assert len(agent.asked) == 1
-        assert "rejected" in text
-    assert not sent(stand)
-
-
-async def test_a_dialog_that_is_put_away_leaves_the_approval_to_the_console(stand: Stand) -> None:
-    approving: list[asyncio.Task[object]] = []
-
-    async def away() -> ElicitResult:
-        approving.append(asyncio.create_task(stand.operator_answers("Approve")))
-        return ElicitResult(action="cancel")
-
-    async with stand.agent(elicits=True, dialog=away) as agent:
-        await agent.call("click_element", element=await until_send(agent))
-        await approving[0]
-        assert len(agent.asked) == 1
-    assert sent(stand)
-
-
-async def test_an_answer_at_the_console_takes_the_clients_dialog_away(stand: Stand) -> None:
-    ends: list[str] = []
-
-    async def stays_open() -> ElicitResult:
-        await stand.operator_answers("Approve")
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            ends.append("taken away")
-            raise
-        raise AssertionError("nobody answers this dialog")
-
-    async with stand.agent(elicits=True, dialog=stays_open) as agent:
-        await agent.call("click_element", element=await until_send(agent))
-        assert sent(stand)
-    assert ends == ["taken away"]
 
 
 async def test_what_an_agent_held_is_free_once_it_hangs_up(stand: Stand) -> None:

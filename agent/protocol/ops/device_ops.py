@@ -5,13 +5,14 @@ from typing import ClassVar, TypeAlias
 import msgspec
 
 from agent.protocol.base import OpBase
-from agent.records import Point, Right
+from agent.records import Allows, Point, Right
 
 
 class DeviceDismiss(OpBase, frozen=True, kw_only=True, tag="device_dismiss"):
     """Dismiss a device's problem from every queue until its state changes, or undo that."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     serial: str
     dismissed: bool = True
@@ -21,6 +22,7 @@ class DeviceTag(OpBase, frozen=True, kw_only=True, tag="device_tag"):
     """Name or tag a device; None leaves a field unchanged."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
 
     serial: str
     name: str | None = None
@@ -32,6 +34,7 @@ class SessionMove(OpBase, frozen=True, kw_only=True, tag="session_move"):
     """Move a session to another device: its turn ends and continues there with a fresh look."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -44,6 +47,7 @@ class HostForget(OpBase, frozen=True, kw_only=True, tag="host_forget"):
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
+    allows: ClassVar[Allows] = Allows.WORDS
 
     host: str
     jobs_to: str = ""
@@ -54,6 +58,7 @@ class WheelTake(OpBase, frozen=True, kw_only=True, tag="wheel_take"):
     """Take the wheel of a device, given by serial or by its session, which then waits."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the id of the session that waits, if one does"
     waits_for_phone: ClassVar[bool] = True
 
@@ -65,6 +70,7 @@ class WheelHandBack(OpBase, frozen=True, kw_only=True, tag="wheel_hand_back"):
     """Hand the wheel back; the session resumes with a fresh look and learns what was done."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the id of the session that goes on, if one does"
     waits_for_phone: ClassVar[bool] = True
 
@@ -127,6 +133,7 @@ class WheelAct(OpBase, frozen=True, kw_only=True, tag="wheel_act"):
     """Perform a gesture at the wheel, after the step that was in flight."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the id of the session that waits, if one does"
     waits_for_phone: ClassVar[bool] = True
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import Right
+from agent.records import Allows, Right
 
 MAX_DIRECT_WAIT_S = 300.0
 
@@ -12,6 +12,7 @@ class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
     """Call a tool in the client's direct session; the reply carries the resulting screen."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     waits_for_phone: ClassVar[bool] = True
 
     session_id: str

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
 from agent.protocol.base import CreatingOp, OpBase
-from agent.records import STOPPING, Campaign, JobType, Misfire, QuietHours, Right, Trigger
+from agent.records import STOPPING, Allows, Campaign, JobType, Misfire, QuietHours, Right, Trigger
 
 
 class JobCreate(CreatingOp, frozen=True, kw_only=True, tag="job_create"):
     """Create a job; the reply carries it."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     brief: ClassVar[str] = "Create a job whose prompt is the goal of its sessions."
     returns: ClassVar[str] = "the job"
 
@@ -60,6 +61,7 @@ class JobList(OpBase, frozen=True, kw_only=True, tag="job_list"):
     """List jobs, newest first; the query is a case-insensitive substring."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     brief: ClassVar[str] = "List jobs, newest first."
     returns: ClassVar[str] = "the jobs"
     changes_nothing: ClassVar[bool] = True
@@ -72,6 +74,7 @@ class JobEdit(OpBase, frozen=True, kw_only=True, tag="job_edit"):
     """Change an active or paused job; None leaves a field unchanged."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -91,6 +94,7 @@ class JobQueue(OpBase, frozen=True, kw_only=True, tag="job_queue"):
     """List jobs page by page: current ones, then by next run, then by end."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the jobs, and where the next page begins"
     changes_nothing: ClassVar[bool] = True
 
@@ -103,6 +107,7 @@ class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
     """Stop a job for good; its run is interrupted and a late result discarded."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    allows: ClassVar[Allows] = Allows.NOTHING
     brief: ClassVar[str] = "Stop a job for good, interrupting its run."
     returns: ClassVar[str] = "the job"
 
@@ -113,6 +118,7 @@ class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
     """Keep a job from running until it is resumed; only an active or queued one can be paused."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -122,6 +128,7 @@ class JobResume(OpBase, frozen=True, kw_only=True, tag="job_resume"):
     """Let a paused job run again; due times that passed meanwhile follow its misfire policy."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -131,6 +138,7 @@ class JobHistory(OpBase, frozen=True, kw_only=True, tag="job_history"):
     """List the runs of a job, newest first: times and outcomes."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the job and its runs"
     changes_nothing: ClassVar[bool] = True
 
@@ -142,6 +150,7 @@ class JobRead(OpBase, frozen=True, kw_only=True, tag="job_read"):
     """Mark a job's newest result as read. Idempotent."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the job"
 
     job_id: int
@@ -151,6 +160,7 @@ class JobRun(OpBase, frozen=True, kw_only=True, tag="job_run"):
     """Make a job due now, also an ended one; its schedule continues after the run."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the job"
 
     job_id: int

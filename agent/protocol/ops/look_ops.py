@@ -3,13 +3,14 @@
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import Right
+from agent.records import Allows, Right
 
 
 class DeviceLook(OpBase, frozen=True, kw_only=True, tag="device_look"):
     """Read the elements of a phone's screen now; the reply carries them."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "what is on its screen"
     waits_for_phone: ClassVar[bool] = True
     changes_nothing: ClassVar[bool] = True
@@ -21,6 +22,7 @@ class DeviceLog(OpBase, frozen=True, kw_only=True, tag="device_log"):
     """Read the newest lines of a phone's log; the reply carries them."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the lines"
     waits_for_phone: ClassVar[bool] = True
     changes_nothing: ClassVar[bool] = True
@@ -36,6 +38,7 @@ class DeviceExamine(OpBase, frozen=True, kw_only=True, tag="device_examine"):
     """Check a phone's health without changing it; the reply carries the findings."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "what was found"
     waits_for_phone: ClassVar[bool] = True
     changes_nothing: ClassVar[bool] = True
@@ -47,6 +50,7 @@ class DeviceRepair(OpBase, frozen=True, kw_only=True, tag="device_repair"):
     """Repair one finding on a phone that no session drives; the reply carries the new state."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "what was found then"
     waits_for_phone: ClassVar[bool] = True
 

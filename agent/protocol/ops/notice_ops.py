@@ -3,13 +3,14 @@
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import Right
+from agent.records import Allows, Right
 
 
 class NoticeReply(OpBase, frozen=True, kw_only=True, tag="notice_reply"):
     """Answer a session's question from its notice, which is withdrawn first."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.MORE
     returns: ClassVar[str] = "the id of the session that asked"
 
     session_id: str
@@ -21,6 +22,7 @@ class NoticeDone(OpBase, frozen=True, kw_only=True, tag="notice_done"):
     """Mark a session's notice as read; closes a home session's detached app."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str
 
@@ -30,6 +32,7 @@ class NoticeSend(OpBase, frozen=True, kw_only=True, tag="notice_send"):
     generation; the reply names the session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the id of the session that goes on"
 
     session_id: str

@@ -3,7 +3,7 @@
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import CreatingOp, OpBase
-from agent.records import Right
+from agent.records import Allows, Right
 
 
 class SessionFork(CreatingOp, frozen=True, kw_only=True, tag="session_fork"):
@@ -13,6 +13,7 @@ class SessionFork(CreatingOp, frozen=True, kw_only=True, tag="session_fork"):
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     brief: ClassVar[str] = "Copy a session's past into a new one that waits for its next prompt."
     returns: ClassVar[str] = "the id of the copy"
 
@@ -31,6 +32,7 @@ class SessionRollback(OpBase, frozen=True, kw_only=True, tag="session_rollback")
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -41,6 +43,7 @@ class SessionKeep(OpBase, frozen=True, kw_only=True, tag="session_keep"):
     """Keep a tree's frames and caches for ever, or return them to retention."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the id of the tree's top session"
 
     session_id: str
@@ -51,6 +54,7 @@ class SessionTag(OpBase, frozen=True, kw_only=True, tag="session_tag"):
     """Replace the tags of a session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str
     tags: tuple[str, ...] = ()
@@ -60,6 +64,7 @@ class SessionRename(OpBase, frozen=True, kw_only=True, tag="session_rename"):
     """Set a session's title; the goal stays as it is."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -73,6 +78,7 @@ class SessionDismiss(OpBase, frozen=True, kw_only=True, tag="session_dismiss"):
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str
     dismissed: bool = True
@@ -82,6 +88,7 @@ class SessionDelete(OpBase, frozen=True, kw_only=True, tag="session_delete"):
     """Delete a settled tree, named by its top-level session, and its data."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the ids that were deleted"
 
     session_id: str
@@ -94,6 +101,7 @@ class SessionClear(OpBase, frozen=True, kw_only=True, tag="session_clear"):
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "what was cleared, what failed and why, and what remains"
 
     all: bool = False
@@ -103,6 +111,7 @@ class SessionPrune(OpBase, frozen=True, kw_only=True, tag="session_prune"):
     """Apply retention now; the reply lists the trees that lost frames and caches."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the ids of the trees that lost their frames"
 
 
@@ -110,6 +119,7 @@ class SessionImport(OpBase, frozen=True, kw_only=True, tag="session_import"):
     """Read a rollout, a file of JSON lines on the core's machine; the reply names the session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ADMINISTER,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the id of the session, and how many lines were left out"
 
     path: str

@@ -9,6 +9,7 @@ from agent.protocol.base import CreatingOp, OpBase
 from agent.records import (
     STOPPING,
     Allowance,
+    Allows,
     AtLimit,
     Autonomy,
     Budget,
@@ -33,6 +34,8 @@ class SessionCreate(CreatingOp, frozen=True, kw_only=True, tag="session_create")
     """Create a session; the reply names it. With targets it delegates, else it works itself."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
+    allows_more_by: ClassVar[tuple[str, ...]] = ("allowances", "let_through")
     brief: ClassVar[str] = "Give an agent a goal on a phone."
     returns: ClassVar[str] = "the session's id and those of its children"
 
@@ -90,6 +93,8 @@ class SessionStart(OpBase, frozen=True, kw_only=True, tag="session_start"):
     """Start a draft."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
+    allows_more_by: ClassVar[tuple[str, ...]] = ("let_through",)
 
     session_id: str
     prompt: str = ""
@@ -102,6 +107,8 @@ class UserInput(OpBase, frozen=True, kw_only=True, tag="user_input"):
     """Steer the running turn, or start a turn of an idle or, on request, of an ended session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
+    allows_more_by: ClassVar[tuple[str, ...]] = ("let_through",)
     brief: ClassVar[str] = "Send a session a hint or a new task."
 
     session_id: str
@@ -120,6 +127,7 @@ class SessionLetThrough(OpBase, frozen=True, kw_only=True, tag="session_let_thro
     """Send the operator's redacted texts again, unredacted; refused after a restart."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.MORE
 
     session_id: str
 
@@ -128,6 +136,8 @@ class UserInputAnswer(OpBase, frozen=True, kw_only=True, tag="user_input_answer"
     """Answer a question; the first answer wins, later ones are refused as wrong state."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.MORE
+    allows_more_by: ClassVar[tuple[str, ...]] = ("let_through",)
     brief: ClassVar[str] = "Answer a question of a session."
     returns: ClassVar[str] = "the id of the session that asked"
 
@@ -148,6 +158,7 @@ class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
     """Stop the turn of a session; it becomes idle and can be resumed. Empty id: every session."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    allows: ClassVar[Allows] = Allows.NOTHING
     brief: ClassVar[str] = "Stop a session now; it can be resumed."
 
     session_id: str = ""
@@ -157,6 +168,7 @@ class SessionPause(OpBase, frozen=True, kw_only=True, tag="session_pause"):
     """Hold the turn before its next step."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str
 
@@ -165,6 +177,7 @@ class SessionResume(OpBase, frozen=True, kw_only=True, tag="session_resume"):
     """Resume after a pause, a stop, a crash or, in a new generation, from a terminal state."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     brief: ClassVar[str] = "Resume a session after a pause, a stop, a crash or its end."
 
     session_id: str
@@ -177,6 +190,7 @@ class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
     """End a session; on an agent session, its whole tree. Idempotent."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str
 
@@ -185,6 +199,7 @@ class SessionAttach(OpBase, frozen=True, kw_only=True, tag="session_attach"):
     """Watch a session, or drive it: it stays live after its turns; the newest driver counts."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the session's full id"
 
     session_id: str
@@ -195,6 +210,7 @@ class SessionDetach(OpBase, frozen=True, kw_only=True, tag="session_detach"):
     """Release a session, which settles by its turns' outcome. Empty id: all of the client's."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str = ""
 

@@ -3,13 +3,14 @@
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import Right, TargetAction
+from agent.records import Allows, Right, TargetAction
 
 
 class SteerEdit(OpBase, frozen=True, kw_only=True, tag="steer_edit"):
     """Change a hint that no step has applied yet."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.MORE
 
     session_id: str
     message_id: str
@@ -22,6 +23,7 @@ class SteerWithdraw(OpBase, frozen=True, kw_only=True, tag="steer_withdraw"):
     """Withdraw a hint that no step has applied yet."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str
     message_id: str
@@ -31,6 +33,7 @@ class SessionReview(OpBase, frozen=True, kw_only=True, tag="session_review"):
     """Review a finished session; the review arrives as an event of the session."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -41,6 +44,7 @@ class SessionCompact(OpBase, frozen=True, kw_only=True, tag="session_compact"):
     """Replace what the model remembers by a summary; replaces a running turn."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str
@@ -50,6 +54,7 @@ class TargetControl(OpBase, frozen=True, kw_only=True, tag="target_control"):
     """Show, hide, attach, capture or close the app of a session; the reply has the outcome."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "what came of it: status, runtime, display"
     waits_for_phone: ClassVar[bool] = True
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import Right
+from agent.records import Allows, Right
 
 
 class UndoEffect(OpBase, frozen=True, kw_only=True, tag="undo_effect"):
@@ -15,6 +15,8 @@ class UndoEffect(OpBase, frozen=True, kw_only=True, tag="undo_effect"):
 
     waits_for_phone: ClassVar[bool] = True
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
+    allows_more_by: ClassVar[tuple[str, ...]] = ("approved",)
     brief: ClassVar[str] = "Take back on the phone what a step of a session did."
     returns: ClassVar[str] = "the id of the session"
 

@@ -3,13 +3,14 @@
 from typing import ClassVar, TypeAlias
 
 from agent.protocol.base import OpBase
-from agent.records import GoalVerdict, Right, VerifiedBy
+from agent.records import Allows, GoalVerdict, Right, VerifiedBy
 
 
 class SessionVerify(OpBase, frozen=True, kw_only=True, tag="session_verify"):
     """Record whether a completed session met its goal; the newest verdict counts."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.WORDS
 
     session_id: str
     verdict: GoalVerdict = GoalVerdict.MET
@@ -26,6 +27,7 @@ class EditRequirements(OpBase, frozen=True, kw_only=True, tag="edit_requirements
     """
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.MORE
     returns: ClassVar[str] = "the id of the session"
 
     session_id: str

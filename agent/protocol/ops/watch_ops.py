@@ -7,6 +7,7 @@ import msgspec
 from agent.protocol.base import CreatingOp, OpBase
 from agent.records import (
     STOPPING,
+    Allows,
     CommitmentStatus,
     Evaluator,
     NotifyOn,
@@ -20,6 +21,7 @@ class WatcherCreate(CreatingOp, frozen=True, kw_only=True, tag="watcher_create")
     """Look out for something from now on; the reply carries the watcher."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.WORDS
     returns: ClassVar[str] = "the watcher"
 
     watcher_type: WatcherType
@@ -56,6 +58,7 @@ class WatcherList(OpBase, frozen=True, kw_only=True, tag="watcher_list"):
     """List watchers, newest first; the query is a case-insensitive substring."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the watchers"
     changes_nothing: ClassVar[bool] = True
 
@@ -68,6 +71,7 @@ class WatcherShow(OpBase, frozen=True, kw_only=True, tag="watcher_show"):
     """Return one watcher."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the watcher"
     changes_nothing: ClassVar[bool] = True
 
@@ -78,6 +82,7 @@ class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
     """Stop watchers for good: one by id, those that match a query, or all active ones."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the watchers that were stopped"
 
     watcher_id: int = 0
@@ -89,6 +94,7 @@ class WatcherRead(OpBase, frozen=True, kw_only=True, tag="watcher_read"):
     """Mark a watcher's last match as seen."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.ANSWER,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the watcher"
 
     watcher_id: int
@@ -98,6 +104,7 @@ class CommitmentCreate(CreatingOp, frozen=True, kw_only=True, tag="commitment_cr
     """Create a commitment; the reply carries it."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the commitment"
 
     title: str
@@ -116,6 +123,7 @@ class CommitmentSearch(OpBase, frozen=True, kw_only=True, tag="commitment_search
     """List commitments, newest first; the query is a case-insensitive substring."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.WATCH,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the commitments"
     changes_nothing: ClassVar[bool] = True
 
@@ -128,6 +136,7 @@ class CommitmentUpdate(OpBase, frozen=True, kw_only=True, tag="commitment_update
     """Complete, snooze, dismiss or reopen a commitment."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the commitment"
 
     commitment_id: int

@@ -8,7 +8,6 @@ ever taken from the command line.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -23,6 +22,7 @@ from agent.records import Right
 from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
+from console.cli_support.new_file import write_new
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.sections import CommandGroup
 from console.cli_support.time_parsing import duration_ms
@@ -229,7 +229,7 @@ def token(ctx: click.Context, name: str, life: str, output: Path | None) -> None
         # Made first: a token that cannot be handed over does not count.
         _existing(name, {one.name: one for one in _all_of(register)}.get(name))
         if output is not None:
-            _write_new(output, token)
+            write_new(output, token)
 
         def changed(known: Mapping[str, Operator]) -> Operator:
             return with_token(_existing(name, known.get(name)), kept, now_ms)
@@ -334,6 +334,38 @@ def keygen(file: Path) -> None:
     end(ExitCode.DONE)
 
 
+@operators.command(
+    epilog="""\b
+The first time it asks for a new passphrase. A terminal stays unlocked until it
+is closed or the core ends. Choose the passphrase before you connect agents.
+"""
+)
+@click.pass_context
+def unlock(ctx: click.Context) -> None:
+    """Show that a person is at this terminal, by the operator's passphrase.
+
+    Until then, what allows agents more may be refused here.
+    """
+    from console.core.device_setup import NO_DEVICES
+    from console.core.host import Host, run_with_host
+    from console.runs.unlocking import unlock as unlocked
+    from console.terminal.line_input import can_ask
+    from console.terminal.signals import StopRequest
+
+    async def work(host: Host, _stop: StopRequest) -> ExitCode:
+        if not can_ask():
+            raise UsageError(
+                "A passphrase is typed at a terminal.",
+                "Run it there; a script needs a token: switchboard tokens create",
+            )
+        await unlocked(host)
+        here = "" if not host.owned else " No core is running: unlock it again once one is."
+        say(f"This terminal is unlocked.{here}")
+        return ExitCode.DONE
+
+    end(run_with_host(settings_for(ctx), NO_DEVICES, work))
+
+
 def _with_register(ctx: click.Context, work: Callable[[Register], Awaitable[T]]) -> T:
     """Work on the register that the settings name; say what keeps its operators out."""
     from console.core.register_choice import open_register
@@ -406,17 +438,6 @@ def _identity(ctx: click.Context, now_ms: int, subject: str, email: str) -> Iden
 
     issuer = settings_for(ctx).oidc.issuer
     return identity_at(issuer, now_ms, subject=subject, email=email)
-
-
-def _write_new(path: Path, text: str) -> None:
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be created: {error.strerror or error}.", "Name another file."
-        ) from error
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text + "\n")
 
 
 def _rights(one: Operator) -> str:

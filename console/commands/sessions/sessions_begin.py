@@ -23,6 +23,7 @@ from console.commands.sessions.sessions_shared import SESSION_ID, CommandResult,
 from console.core.command_settings import settings_for, to_run
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
+from console.runs.unlocking import request
 from console.terminal.signals import StopRequest
 
 _TARGET = click.option(
@@ -120,7 +121,7 @@ def create_attach(
             start=False,
             hold=True,
         )
-        made = await host.core.request(permitted(op, permission))
+        made = await request(host, permitted(op, permission))
         await host.core.request(SessionAttach(session_id=made.session_id))
         return await show(host.core, settings, stop, focus_session=made.session_id)
 

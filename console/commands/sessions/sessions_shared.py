@@ -15,8 +15,7 @@ from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import to_run
 from console.core.device_setup import CONNECTED, NO_DEVICES
 from console.core.host import run_with_core
-from console.runs.prompts import can_ask
-from console.terminal.line_input import agree
+from console.terminal.line_input import agree, can_ask
 from console.terminal.signals import StopRequest
 
 SESSION_ID = click.argument("session_id", metavar="SESSION")

@@ -19,8 +19,9 @@ from console.commands.sessions.sessions_shared import SESSION_ID, CommandResult,
 from console.core.command_settings import settings_for, to_run
 from console.core.device_setup import EVERYTHING
 from console.core.host import Host, run_with_host, run_with_session
-from console.runs.prompts import ask_on_terminal, can_ask
-from console.terminal.line_input import agree
+from console.runs.prompts import ask_on_terminal
+from console.runs.unlocking import request
+from console.terminal.line_input import agree, can_ask
 from console.terminal.signals import StopRequest
 
 
@@ -100,7 +101,7 @@ def answer(
         if goes_on:
             code = await pursue_stored(settings, host, question.session_id, op, stop, options)
         else:
-            await host.core.request(op)
+            await request(host, op)
         if as_json:
             plain.print_json({"ok": True})
         elif not goes_on:

@@ -179,6 +179,7 @@ def test_a_demo_that_was_killed_resumes_with_its_sessions_its_question_and_its_p
         assert (workshop.data / "demo/phones/ports.json").read_bytes() == ports
         # An answer resumes the work behind the question, up to the approval.
         owned = Workshop(workshop.data / "demo", workshop.environment)
+        owned.let_scripts_approve()
         owned.call("sessions", "answer", asking(owned), "1")
         demo.wait_for("Send to Ben Carter")
         demo = reopened(workshop, demo)
