@@ -26,6 +26,8 @@ _SERVE = """
 import sys, time, xllamacpp
 given = xllamacpp.CommonParams()
 given.model.path, given.port, given.n_ctx = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+# The likeliest word each time: what is drawn may be a thousand blanks, or a call.
+given.sampling.temp = 0.0
 given.n_parallel = given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
 given.chat_template = sys.argv[4]
 server = xllamacpp.Server(given)
