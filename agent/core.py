@@ -65,6 +65,8 @@ OWNER = ClientInfo("owner", "the process of the core")
 class CoreBase(ABC):
     """Shared behaviour of every core."""
 
+    only_looks = False
+
     def events(
         self, *, after: int | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[Event]]:
@@ -107,6 +109,9 @@ async def _each(events: AsyncIterator[Event]) -> AsyncGenerator[Commit, None]:
 
 class Core(Protocol):
     """Submit ops, follow events, look things up."""
+
+    only_looks: bool
+    """Whether every op that changes something is refused."""
 
     async def submit(self, op: Op) -> str:
         """Queue an op and return its submission id; waits while 64 are queued.

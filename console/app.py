@@ -32,6 +32,7 @@ from agent.state.reducer import Attention
 from agent.text import clean, one_line
 from console.app_parts.app_controls import AppControls
 from console.app_parts.attention_signals import AttentionSignals
+from console.app_parts.browser_panel import BrowserPanel
 from console.app_parts.first_overview import FirstLook, load_first_overview
 from console.app_parts.keyboard import Keyboard, KeyPressed
 from console.app_parts.navigation import Navigation
@@ -155,6 +156,8 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
         super().__init__()
         self.add_class(f"-theme-{self.theme}", update=False)
         self.core = core
+        self.only_looks = core.only_looks
+        self.beside = BrowserPanel(self)
         self.place = one_line(title, 40)
         self.focus_session = focus_session
         self.bridge = Bridge(core, self.post_message)

@@ -95,6 +95,13 @@ class Presses(Protocol):
         """Press a key once what is handled now is done."""
 
 
+class PhoneBeside(Protocol):
+    """The phone panel beside the console."""
+
+    def show(self, serial: str) -> None:
+        """Show the phone that is looked at here."""
+
+
 class Redraws(Protocol):
     """Draws by the clock."""
 
@@ -168,6 +175,11 @@ class ConsoleApp(FaultIsolatedApp, App[int], inherit_bindings=False):
     keyboard: Presses
     redraw: Redraws
     signals: Signals
+
+    only_looks: bool
+    """Whether the core that is shown refuses whatever changes something."""
+    beside: PhoneBeside
+    """Where it is told which phone is looked at."""
 
     @property
     def has_terminal_to_lend(self) -> bool:

@@ -17,6 +17,8 @@ class LookingCore(ForwardingCore):
         remedy: how to get a console that acts, for whoever tries.
     """
 
+    only_looks = True
+
     def __init__(self, core: Core, *, remedy: str) -> None:
         self._core = core
         self._remedy = remedy

@@ -1,52 +1,52 @@
 """Every action by screen and group, in the order of the help page. Data only.
 
 A row is an action's id, its keys, its title and, where it has them, its rank in the footer, `in
-text`, `own` and `writes` (see `console.keys.actions.Action`); below it stands what it does. Two
-spaces part the columns.
+text`, `own`, `writes` and `acts` (see `console.keys.actions.Action`); below it stands what it does.
+Two spaces part the columns.
 """
 
 TABLE = """
 [everywhere: Sessions]
-session.stop_all  ctrl+x  Stop all  rank 90, in text
+session.stop_all  ctrl+x  Stop all  rank 90, in text, acts
     Interrupt every session at once; each can be resumed.
 
 [deck: Sessions]
-session.stop  x  Stop  rank 7
+session.stop  x  Stop  rank 7, acts
     Interrupt the selected session; it can be resumed.
-session.pause  p  Pause  rank 8
+session.pause  p  Pause  rank 8, acts
     Hold the selected session before its next step, or resume one that is paused, stopped or
     over.
-session.cancel  c  Cancel  rank 22
+session.cancel  c  Cancel  rank 22, acts
     End the selected session and its children; press twice.
-session.new  n  New  rank 10, writes
+session.new  n  New  rank 10, writes, acts
     Write the goal of a new session and choose its device.
-session.write  i  Write  rank 11, writes
+session.write  i  Write  rank 11, writes, acts
     Go to the composer: prompt, steer or answer the selected session.
 session.replay  R  Replay  rank 30
     Play the selected session again from the store.
-session.confirm  plus  Confirm result
+session.confirm  plus  Confirm result  acts
     Confirm that the selected, completed session met its goal; the latest verdict counts.
-session.wrong  minus  Result wrong
+session.wrong  minus  Result wrong  acts
     Record that the selected, completed session did not meet its goal; the latest verdict
     counts.
-session.undo  b  Put back
+session.undo  b  Put back  acts
     Take back on the phone what the selected session did last, while that can be reached; press
     twice. The session has to wait or be over.
-session.let_through  L  Let through  rank 6
+session.let_through  L  Let through  rank 6, acts
     Send your redacted texts to this session again, unredacted; press twice.
-session.keep  P  Keep pictures
+session.keep  P  Keep pictures  acts
     Keep the pictures of the selected session and its tree for ever; again returns them to
     retention.
 session.copy  y  Copy
     Copy the text of the selected row or step.
-notice.done  D  Clear read  rank 14
+notice.done  D  Clear read  rank 14, acts
     Dismiss the ended sessions that you have read, or the marked ones, from every console; the
     history keeps them.
-notice.send  s  Follow up  rank 15, writes
+notice.send  s  Follow up  rank 15, writes, acts
     Write a new goal that starts from the result of the selected, ended session.
-session.tag  l  Tag  rank 24, writes
+session.tag  l  Tag  rank 24, writes, acts
     Tag the selected or marked sessions; -word removes a tag.
-session.rename  E  Rename  writes
+session.rename  E  Rename  writes, acts
     Write another title for the selected or marked sessions.
 
 [deck: Several]
@@ -57,7 +57,7 @@ view.mark_range  V  Mark range
     Mark all sessions from the last mark to the cursor.
 view.mark_all  asterisk  Mark all
     Mark all sessions that are listed, or none.
-view.undo  U  Undo  rank 23
+view.undo  U  Undo  rank 23, acts
     Undo the newest action on marked or dismissed sessions, as far as possible.
 
 [deck: Looking]
@@ -85,9 +85,9 @@ view.full  F  Full pane  rank 35
 session.editor  e  In your editor
     Open the step under the cursor with all that was stored of it, else the whole transcript, in
     $VISUAL or $EDITOR.
-steer.edit  h  Change hint  rank 16, writes
+steer.edit  h  Change hint  rank 16, writes, acts
     Change the hint under the cursor, or the newest, that no step has applied.
-steer.withdraw  u  Take back  rank 17
+steer.withdraw  u  Take back  rank 17, acts
     Withdraw the hint under the cursor, or the newest, that no step has applied.
 
 [everywhere: Questions]
@@ -96,26 +96,26 @@ question.next  exclamation_mark  Next question  rank 12
     to the next. While sessions are marked, theirs come first.
 
 [deck: Questions]
-question.approve  a  Approve  rank 5
+question.approve  a  Approve  rank 5, acts
     Approve the card's action once; press twice away from the card.
-question.reject  r  Reject  rank 6, writes
+question.reject  r  Reject  rank 6, writes, acts
     Reject the card's action: type a reason, or nothing, and press enter.
-question.session  A  For this session
+question.session  A  For this session  acts
     Approve the same effect for the same recipient for the rest of the session, or of a job's
     run; press twice on the card.
-question.modify  m  Instead  writes
+question.modify  m  Instead  writes, acts
     Write what to do instead of the card's action; a text to be typed can be edited.
-question.wheel  t  By hand  own
+question.wheel  t  By hand  own, acts
     On the card: take the wheel of its phone.
-question.dismiss  d  Dismiss  rank 9
+question.dismiss  d  Dismiss  rank 9, acts
     Dismiss the notice under the cursor on every console.
-question.option  1…9  Answer  own
+question.option  1…9  Answer  own, acts
     Choose an option of the question that has the focus.
 
 [deck: Phones]
-wheel.take  w  Drive  rank 13
+wheel.take  w  Drive  rank 13, acts
     Take the wheel of the phone that is shown: its session waits. Again, or esc, hands it back.
-wheel.buttons  f2 f3 f4  Back, home, recents  own
+wheel.buttons  f2 f3 f4  Back, home, recents  own, acts
     Press a button of the phone that you drive; the right and middle mouse buttons are back and
     home.
 phone.text  t f5  Text or picture  rank 19
@@ -125,13 +125,13 @@ phone.closer  z f6  Zoom  rank 20
     while you drive. The mouse wheel zooms too, with ctrl while you drive.
 phone.farther  Z  Zoom out
     Zoom out of the picture of the phone.
-target.show  S  Show app
+target.show  S  Show app  acts
     Show the app of the selected session on a display of its own.
-target.hide  H  Hide app
+target.hide  H  Hide app  acts
     Move the app of the selected session to a hidden display.
-target.attach  T  Attach app
+target.attach  T  Attach app  acts
     Bring the app of the selected session to the phone's main display.
-device.virtual  v  Virtual phone  rank 32
+device.virtual  v  Virtual phone  rank 32, acts
     Start a virtual phone, if none is there.
 device.open  o  Open phone  rank 18
     Show this phone large: elements, log, health, the wheel.
@@ -185,7 +185,7 @@ wall.right  l right  Right  own
     Go to the phone at the right.
 
 [wall: Phones]
-wall.virtual  v  Virtual phone  rank 32
+wall.virtual  v  Virtual phone  rank 32, acts
     Start a virtual phone, if none is there.
 
 [wall: Looking]
@@ -195,24 +195,24 @@ wall.group  B  Group  rank 34
     Group the phones by host, or not; on a fleet.
 
 [jobs: Jobs]
-job.new  n  New  rank 10, writes
+job.new  n  New  rank 10, writes, acts
     Write a job, a watcher or a commitment in a few lines.
-job.edit  e  Change  rank 14, writes
+job.edit  e  Change  rank 14, writes, acts
     Change what the selected job does and when.
-job.run  r  Run now  rank 11
+job.run  r  Run now  rank 11, acts
     Make the selected job due now; its schedule continues after the run.
-job.pause  p  Pause  rank 12
+job.pause  p  Pause  rank 12, acts
     Keep the selected job from running, or let it run again.
 job.review  a  Review  rank 9
     Go to the card of the selected job's review; again approves it. On the card 1 approves and 2
     rejects.
-job.done  c  Complete  rank 11
+job.done  c  Complete  rank 11, acts
     Complete the selected commitment.
-job.snooze  z  Snooze  rank 12
+job.snooze  z  Snooze  rank 12, acts
     Snooze the selected commitment for an hour, or reopen one that is over.
-job.read  d  Seen  rank 13
+job.read  d  Seen  rank 13, acts
     Mark the result or match as seen; dismiss the selected commitment.
-job.stop  x  Stop  rank 20
+job.stop  x  Stop  rank 20, acts
     Stop the selected job or watcher for good; press twice.
 job.replay  R  Replay  rank 21
     Play the newest run of the selected job again.
@@ -245,7 +245,7 @@ history.filters  F  Filters  rank 9
     Choose a filter: failed this week, unverified, kept, or saved by you.
 history.save  S  Save filter
     Save the list's filter, or delete the saved one.
-history.keep  P  Keep pictures  rank 15
+history.keep  P  Keep pictures  rank 15, acts
     Keep the pictures of the session under the cursor and its tree for ever; again returns them
     to retention.
 history.compare  d  Compare  rank 14
@@ -271,9 +271,9 @@ replay.slower  minus  Slower  rank 14
     Halve the speed, down to 1.
 replay.record  i  Record  rank 15
     Show what the step was made of: tree, then prompt, then reply, then nothing.
-replay.branch  b  Branch  rank 16
+replay.branch  b  Branch  rank 16, acts
     Start a new session with the past up to this step; press twice.
-replay.again  a  Do again  rank 18
+replay.again  a  Do again  rank 18, acts
     Repeat the session's actions on a free phone, asking the model only where the screen
     differs; press twice.
 replay.export  E  Write to a file  rank 17
@@ -303,13 +303,13 @@ compare.copy  y  Copy  rank 12
     Copy where the two diverge, as lines.
 
 [device: Driving]
-device.drive  w  Drive  rank 10
+device.drive  w  Drive  rank 10, acts
     Take the wheel of this phone: its session waits. Again, or esc, hands it back with a note.
-device.tap  enter  Tap  own
+device.tap  enter  Tap  own, acts
     Tap the element under the cursor, while you drive; on a finding: repair it.
-device.press  L  Long press
+device.press  L  Long press  acts
     Long-press the element under the cursor, while you drive.
-device.buttons  f2 f3 f4  Back, home, recents  own
+device.buttons  f2 f3 f4  Back, home, recents  own, acts
     Press a button of the phone that you drive; the right and middle mouse buttons are back and
     home.
 
@@ -323,7 +323,7 @@ device.health  h  Health  rank 22
     Show the phone's health check, with repairs.
 device.read  r  Read again  rank 11
     Refresh the elements, the log or the health check.
-device.repair  f  Repair  rank 9
+device.repair  f  Repair  rank 9, acts
     Repair the finding under the cursor, where the core can.
 device.filter  slash  Filter  rank 12, writes
     Show only lines of the log that match; !word excludes; esc clears.
@@ -370,7 +370,7 @@ screen.settings  comma  Settings
 [everywhere: Console]
 app.palette  ctrl+p colon  Palette  rank 94, writes
     Find any action by name.
-app.model  M  Connect a model
+app.model  M  Connect a model  acts
     Connect a model by key, local server or login.
 app.help  question_mark f1  Help  rank 95
     What the keys do here.

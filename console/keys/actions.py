@@ -35,7 +35,8 @@ class Action(NamedTuple):
 
     `rank` orders the footer, 0 keeps it out. `in_text` actions also work while typing and over a
     dialog. `own` actions are bound by the widget that has the focus, not by the registry. What is
-    typed after one that `writes` is a text.
+    typed after one that `writes` is a text. One that `acts` changes something in the core: a
+    console that only looks does not offer it.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Action(NamedTuple):
     in_text: bool = False
     own: bool = False
     writes: bool = False
+    acts: bool = False
 
 
 def _read(table: str) -> Iterator[Action]:
@@ -71,6 +73,7 @@ def _read(table: str) -> Iterator[Action]:
                 in_text="in text" in flags,
                 own="own" in flags,
                 writes="writes" in flags,
+                acts="acts" in flags,
             )
 
 

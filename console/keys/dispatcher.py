@@ -17,7 +17,7 @@ from console.input.stray_words import StrayWords
 from console.keys import actions
 from console.keys.controllers import Controller, method_name
 from console.keys.two_presses import TwoPresses
-from console.keys.unavailable import NEED_PHONES, STILL_OPENING, WHY_NOT
+from console.keys.unavailable import NEED_PHONES, ONLY_LOOKS, STILL_OPENING, WHY_NOT
 
 NEXT_QUESTION = "question.next"
 
@@ -61,6 +61,8 @@ class Errors(Protocol):
 
 class ActionHost(Protocol):
     """The console, as the dispatcher sees it; a test gives another."""
+
+    only_looks: bool  # Whether whatever changes something is refused.
 
     @property
     def screen(self) -> Any:
@@ -164,6 +166,8 @@ class Dispatcher:
 
     def _why_not(self, owner: object, action_id: str) -> str:
         """Return why an action can do nothing now; empty when it can, or says so itself."""
+        if self._host.only_looks and actions.BY_ID[action_id].acts:
+            return ONLY_LOOKS
         top, is_opening = self._host.top, self._host.bridge.is_opening
         if isinstance(owner, Controller):
             can = owner.can(action_id)

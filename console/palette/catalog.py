@@ -15,7 +15,7 @@ from agent.settings import KEYS
 from agent.text import one_line
 from console.keys import actions
 from console.keys.keymap import Keymap
-from console.keys.unavailable import WHY_NOT
+from console.keys.unavailable import ONLY_LOOKS, WHY_NOT
 from console.palette import commands
 from console.palette.entry import Entry, Kind
 from console.palette.handles import phone_handle, phone_of
@@ -78,6 +78,8 @@ def _actions(app: ConsoleApp) -> Iterator[Entry]:
     rest = [action for action in actions.ACTIONS if action not in first]
     for action in (*first, *rest):
         why = _why_not(top, action, here, app.keys)
+        if app.only_looks and action.acts:
+            why = ONLY_LOOKS
         yield Entry(
             Kind.ACTION,
             action.id,

@@ -6,7 +6,7 @@ closed ends its process.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -32,13 +32,21 @@ class ConsoleServer(Server):
     """textual-serve's server behind a gate, with a page and a phone panel of our own."""
 
     def __init__(
-        self, command: str, gate: Gate, *, title: str, open_core: OpenCore, may_drive: bool
+        self,
+        command: str,
+        gate: Gate,
+        *,
+        title: str,
+        open_core: OpenCore,
+        may_drive: bool,
+        acts: Sequence[tuple[str, str]],
     ) -> None:
         super().__init__(command, title=title, templates_path=_PAGES)
         download_manager.DOWNLOAD_TIMEOUT = _DOWNLOAD_S
         self._gate = gate
         self._open_core = open_core
         self._may_drive = may_drive
+        self._acts = acts
         self._connected: set[asyncio.Task[object]] = set()
 
     async def _make_app(self) -> web.Application:
@@ -73,6 +81,7 @@ class ConsoleServer(Server):
                 "title": self.title,
                 "font_px": _font_px(request.query.get("fontsize", "")),
                 "socket": f"{scheme}://{request.host}/ws",
+                "acts": self._acts,
             },
         )
 
@@ -112,6 +121,7 @@ async def serving(
     title: str,
     open_core: OpenCore,
     may_drive: bool,
+    acts: Sequence[tuple[str, str]] = (),
 ) -> AsyncIterator[str]:
     """Serve for the length of a `with` block.
 
@@ -123,6 +133,7 @@ async def serving(
         title: what the browser's tab says.
         open_core: connects a tab's phone panel to the core.
         may_drive: whether the panel may act.
+        acts: what a finger finds along the lower edge: the key that is pressed, and a word.
 
     Yields:
         The address to open, with the token of this run.
@@ -131,7 +142,9 @@ async def serving(
         UsageError: the address cannot be listened on.
     """
     gate = Gate(names)
-    server = ConsoleServer(command, gate, title=title, open_core=open_core, may_drive=may_drive)
+    server = ConsoleServer(
+        command, gate, title=title, open_core=open_core, may_drive=may_drive, acts=acts
+    )
     # No access log: its lines would hold the token.
     runner = web.AppRunner(await server._make_app(), access_log=None, shutdown_timeout=2.0)
     await runner.setup()

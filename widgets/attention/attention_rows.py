@@ -91,7 +91,7 @@ class _Rows:
             left = (*left, (f"{name} ", "$muted"))
             name = ""
         phone: Parts = (
-            ((f"{cut_middle(name, max(8, self._width // 3))} ", "$muted"),) if name else ()
+            ((f"{cut_middle(name, max(8, self._width * 2 // 5))} ", "$muted"),) if name else ()
         )
         return Line((*left, *self._matter(one)), (*phone, *self._time(one)))
 

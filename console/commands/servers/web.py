@@ -79,10 +79,11 @@ def web(
         raise ConfigError(missing("web"), install("web"))
     from console.commands.servers.web_tab import INSTEAD
     from console.web.server import serving
+    from console.web.touch_acts import touch_acts
 
     settings = settings_for(ctx)
     # What is wrong in it would end every tab, and say so where nobody reads.
-    read_keymap(settings.config_file)
+    keys = read_keymap(settings.config_file)
     line = [
         sys.executable,
         "-m",
@@ -111,6 +112,7 @@ def web(
                 title="Switchboard",
                 open_core=open_core,
                 may_drive=drive,
+                acts=touch_acts(keys, may_drive=drive),
             ) as address:
                 say("Tabs act with your rights." if drive else f"Tabs are read-only. {INSTEAD}")
                 say("Open this address; stop with ctrl+c:")

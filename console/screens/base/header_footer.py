@@ -235,7 +235,7 @@ class HeaderFooter(Controller):
         The way to all other keys is always there, and so is stopping everything while something
         works; `alone` leaves stopping only, beside a sentence that has to be read.
         """
-        fixed: list[str] = [_STOP_ALL] if self._screen.can(_STOP_ALL) else []
+        fixed: list[str] = [_STOP_ALL] if self._is_possible(_STOP_ALL) else []
         if not alone:
             least = _ROOM_WITHOUT_TABS if self._screen.has_class("-short") else _ROOM_FOR_BOTH
             fixed[:0] = _WAYS if width >= least else _WAYS[:1]
@@ -281,7 +281,12 @@ class HeaderFooter(Controller):
         """Return whether the footer names an action: it can be done, and leads elsewhere."""
         if action_id == NEXT_QUESTION and not self._screen.console_app.bridge.state.questions:
             return False
-        return action_id != f"screen.{self._screen.WHERE.value}" and self._screen.can(action_id)
+        return action_id != f"screen.{self._screen.WHERE.value}" and self._is_possible(action_id)
+
+    def _is_possible(self, action_id: str) -> bool:
+        if self._screen.console_app.only_looks and actions.BY_ID[action_id].acts:
+            return False
+        return self._screen.can(action_id)
 
 
 def standing_line(listed: Sequence[Trouble], width: int) -> Parts:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
 
 _WORDS_REFUSE = '"yes" approves; anything else is a reason to reject'
+_READ_ONLY = "Read-only: nothing is sent from here"
 _ENDED = "Ended. Press p twice to resume it, or n for a new session."
+_READ_ONLY = "Read-only: nothing is sent from here"
 _ENDED_HINT = "Ended. p twice to resume, n for a new session"
 """So short that it is whole at 80 columns."""
 
@@ -108,6 +110,9 @@ class ComposerController(Controller):
     def aim(self, view: SessionView | None, asked: list[Question]) -> None:
         """Show what the composer's text is for; a text that was begun keeps its address."""
         composer = self._deck.composer
+        if self._deck.console_app.only_looks:
+            composer.aim(Purpose(Mode.NONE, "read-only"), hint=_READ_ONLY)
+            return
         composer.earlier = self._deck.beginning.earlier_goals
         if self._deck.focused is composer.field:
             self._hold(bool(asked))

@@ -238,6 +238,8 @@ class DeckScreen(BaseDeck):
 
     def footer_keys(self) -> list[tuple[str, str]]:
         asked, focused = self.card.question, self.focused
+        if self.console_app.only_looks:
+            return super().footer_keys()
         if focused is self.card and asked is not None:
             return self.approving.keys(asked)
         if isinstance(focused, TextArea | Input):

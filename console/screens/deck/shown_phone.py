@@ -99,6 +99,10 @@ class PhoneController(ShownPhone):
         there = device is not None and device.state is DeviceState.ONLINE
         wanted = FeedTarget(serial, width_px, height_px) if seen and there else None
         self.ops.feed.want(wanted)
+        if self._deck.is_current:
+            asked = self._deck.card.question
+            effect = asked.subject.effect if asked is not None and asked.subject else None
+            self.ops.beside.show((effect.phone if effect is not None else "") or serial)
 
     def still(self) -> Source | None:
         # A stored picture has a feed too, of a phone that is away or whose app is on no display.

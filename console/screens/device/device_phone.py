@@ -157,6 +157,7 @@ class DevicePhone(ShownPhone):
         seen = self.is_looked_at and width_px > 1
         wanted = FeedTarget(self.serial, width_px, height_px) if seen and self.is_there else None
         self.ops.feed.want(wanted)
+        self.ops.beside.show(self.serial)
 
     def on_phone_pane_wants(self, _event: PhonePane.Wants) -> None:
         self.want_frames()

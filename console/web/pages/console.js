@@ -43,6 +43,11 @@ if (told) {
 // browsers block once the press that asked for it is a few seconds past.
 const open = window.open.bind(window);
 window.open = (address, ...more) => {
+  if (address.startsWith("#phone=")) {
+    // Which phone the console shows: the panel shows the same.
+    window.dispatchEvent(new CustomEvent("console-phone", { detail: decodeURIComponent(address.slice(7)) }));
+    return null;
+  }
   const place = new URL(address, window.location.href);
   if (place.origin !== window.location.origin || !place.pathname.startsWith("/download/")) {
     return open(address, ...more);

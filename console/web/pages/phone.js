@@ -22,7 +22,7 @@
   const wheel = get("phone-wheel"), typing = get("phone-typing"), keyboard = get("phone-keyboard");
   const paint = screen.getContext("2d");
   let socket = null, serial = "", held = false, picture = null, drawnAt = 0, letters = "", sending = 0;
-  let touch = null;
+  let touch = null, beside = "", known = [];
 
   const send = (message) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message));
   const act = (gesture) => held && send({ type: "act", gesture });
@@ -69,9 +69,18 @@
     }
   }
 
+  // Show the phone that the console shows.
+  function follow() {
+    if (beside === serial || !known.includes(beside)) return;
+    serial = picker.value = beside;
+    picture = null;
+    paint.clearRect(0, 0, screen.width, screen.height);
+    show();
+  }
+
   function list({ phones, may_drive }) {
     driving.hidden = !may_drive;
-    const known = phones.map((phone) => phone.serial);
+    known = phones.map((phone) => phone.serial);
     picker.replaceChildren(...phones.map((phone) => {
       const option = document.createElement("option");
       const driver = phone.driver && ` · driven by ${phone.driver === "operator" ? "an operator" : "an agent"}`;
@@ -81,7 +90,7 @@
       return option;
     }));
     if (!known.length) { status.textContent = "No phones."; return; }
-    if (!known.includes(serial)) { serial = known[0]; show(); }
+    if (!known.includes(serial)) { serial = known.includes(beside) ? beside : known[0]; show(); }
     picker.value = serial;
   }
 
@@ -182,6 +191,11 @@
     if (held && text) { event.preventDefault(); flush(); act({ do: "paste", text }); }
   });
 
+  // A phone that is driven here stays until it is handed back.
+  window.addEventListener("console-phone", ({ detail }) => {
+    beside = detail;
+    if (!held) follow();
+  });
   get("phone-open").addEventListener("click", () => open(true));
   get("phone-close").addEventListener("click", () => open(false));
   picker.addEventListener("change", () => { serial = picker.value; picture = null; paint.clearRect(0, 0, screen.width, screen.height); show(); });

@@ -10,16 +10,19 @@
   const input = () => place.querySelector("textarea");
 
   function press(key, ctrlKey) {
-    // xterm.js reads the old numbers of keys.
-    const keyCode = CODES[key];
-    for (const kind of ["keydown", "keyup"]) {
-      input()?.dispatchEvent(new KeyboardEvent(kind, { key, keyCode, which: keyCode, ctrlKey, bubbles: true, cancelable: true }));
-    }
+    // xterm.js reads the old numbers of keys; of a capital letter only what was typed counts.
+    const keyCode = CODES[key] ?? Math.max(key.toUpperCase().charCodeAt(0), 48), charCode = key.charCodeAt(0);
+    const tell = (kind, code) => input()?.dispatchEvent(new KeyboardEvent(kind, {
+      key, keyCode: code, which: code, charCode: code, ctrlKey, bubbles: true, cancelable: true,
+    }));
+    tell("keydown", keyCode);
+    if (/^[A-Z]$/.test(key)) tell("keypress", charCode);
+    tell("keyup", keyCode);
   }
 
   // A button that took the focus would close the keyboard.
-  for (const one of document.querySelectorAll("#touch button")) one.addEventListener("pointerdown", (event) => event.preventDefault());
-  for (const one of document.querySelectorAll("#touch [data-key]")) {
+  for (const one of document.querySelectorAll("#touch button, #touch-acts button")) one.addEventListener("pointerdown", (event) => event.preventDefault());
+  for (const one of document.querySelectorAll("#touch [data-key], #touch-acts [data-key]")) {
     one.addEventListener("click", () => press(one.dataset.key, "ctrl" in one.dataset));
   }
 

@@ -91,7 +91,7 @@ def test_phone_and_time_left_are_never_cut_and_lines_fit(
     for row in rows_of(state, width=width, most=most):
         right = text(row.lines[0].right)
         assert "Pixel" in right and "5:00" in right
-        assert cell_len(right) <= width // 2 + 4
+        assert cell_len(right) <= width * 2 // 5 + 11
         # What stands between the first line and the last one is whole; the last may be cut.
         assert all(cell_len(text(line.left)) <= width for line in row.lines[1:-2])
 
