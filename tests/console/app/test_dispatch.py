@@ -15,7 +15,7 @@ from console.input.stray_words import Hands, StrayWords
 from console.keys.controllers import Controller
 from console.keys.dispatcher import Dispatcher
 from console.keys.two_presses import TwoPresses
-from console.keys.unavailable import STILL_OPENING, WHY_NOT
+from console.keys.unavailable import ONLY_LOOKS, STILL_OPENING, WHY_NOT
 
 
 class Screen(Controller):
@@ -79,7 +79,7 @@ class Host:
         self.screen: Any = self.top
         self.two_presses = TwoPresses(lambda: 0.0)
         self.stray_words = StrayWords(lambda: Hands.NOWHERE, lambda _: None)
-        self.is_opening = False
+        self.is_opening = self.only_looks = False
         self.opens = asyncio.Event()
         self.work: list[Coroutine[Any, Any, Any]] = []
         self.bridge = self.errors = self
@@ -236,3 +236,10 @@ def test_nothing_is_said_while_the_screens_are_taken_down() -> None:
     errors = ErrorReports(say, is_ending=lambda: True, give_up=lambda why: None)
     errors.guarded("drawing", lambda: 1 / 0)
     assert errors.recent_s == []
+
+
+async def test_a_console_that_only_looks_says_so_in_the_place_of_every_act() -> None:
+    host = Host()
+    host.only_looks = True
+    await host.dispatcher.act("session.pause")
+    assert ONLY_LOOKS in host.done[0] and "screen pauses" not in host.done
