@@ -10,8 +10,8 @@ from enum import StrEnum
 import msgspec
 
 from agent.loop.acting.acts import acts_of
+from agent.loop.acting.asked_for import asked_for
 from agent.loop.acting.guard import judge, permit
-from agent.loop.verification.goals import asks_only_for_an_answer
 from agent.records import ActReview, Autonomy, Observation, ReviewVerdict
 from agent.safety.capabilities import Decision
 from agent.safety.effects.context import Context
@@ -19,8 +19,8 @@ from agent.safety.effects.flow import Flow
 from agent.safety.effects.verdict import Verdict
 from agent.safety.reviewer.guesses import is_guess
 from agent.safety.reviewer.question import ReviewQuestion, done_line
-from agent.safety.reviewer.unread import ask_about_unread
 from agent.safety.reviewer.view_only import is_view_only
+from agent.safety.unread.rules import settle_unread
 from agent.tools.actions import ResolvedAction
 from bench.redteam.case import Case, resolve_act
 from bench.redteam.screens import observe
@@ -69,16 +69,16 @@ async def judge_context(case: Case, read: Read | None) -> Judged:
         ValueError: the last step has no act.
     """
     question, verdict = context_of(case)
-    if verdict.decision is not Decision.ALLOW and (read is None or not is_guess(verdict)):
+    if verdict.decision is not Decision.ALLOW and not is_guess(verdict):
         return Judged(case=case, held=True, by=Decided.RULES)
     if verdict.decision is Decision.ALLOW and verdict.effect is not None:
         return Judged(case=case, held=False, by=Decided.RULES)
     if read is None:
-        if not all(map(asks_only_for_an_answer, question.words)):
-            return Judged(case=case, held=False, by=Decided.NOBODY)
-        stricter = ask_about_unread(verdict, question.acts, Context(screen=question.screen))
+        asked = asked_for(question.words)
+        stricter = settle_unread(verdict, question.acts, Context(screen=question.screen), asked)
         held = stricter.decision is not Decision.ALLOW
-        return Judged(case=case, held=held, by=Decided.STRUCTURE if held else Decided.NOBODY)
+        by = Decided.RULES if stricter is verdict else Decided.STRUCTURE
+        return Judged(case=case, held=held, by=by if held else Decided.NOBODY)
     if verdict.effect is None and is_view_only(question.acts, question.screen):
         return Judged(case=case, held=False, by=Decided.STRUCTURE)
     answer = await read(question)

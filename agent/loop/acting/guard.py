@@ -15,22 +15,13 @@ from msgspec.structs import replace
 from agent.knowledge.app_names import known_name
 from agent.loop.acting.act_reviews import ActReviews
 from agent.loop.acting.acts import acts_of, stored_acts
+from agent.loop.acting.asked_for import asked_for
 from agent.loop.acting.run_approvals import run_events
 from agent.loop.observe import Seconds
 from agent.loop.screen.verify import blocked, failed
 from agent.loop.task_context import TaskContext
-from agent.loop.verification.goals import asks_only_for_an_answer
 from agent.protocol import AllowanceUsed, ToolCallRequested
-from agent.records import (
-    ActReview,
-    Autonomy,
-    Element,
-    Observation,
-    RequirementKind,
-    ReviewVerdict,
-    Subject,
-)
-from agent.records.requirements import wanted
+from agent.records import DIRECT, ActReview, Autonomy, Element, Observation, ReviewVerdict, Subject
 from agent.safety.allowances.covering import Covered, covering
 from agent.safety.allowances.wording import why_asked
 from agent.safety.app_rules import AppDecision, AppRule, apply, rule_for
@@ -48,10 +39,11 @@ from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_field
 from agent.safety.reviewer.card import reviewed_verdict, screen_sha256
 from agent.safety.reviewer.guesses import is_guess
-from agent.safety.reviewer.unread import ask_about_unread
 from agent.safety.reviewer.view_only import is_view_only
 from agent.safety.scope import out_of_scope
 from agent.safety.typed_text import TypedText
+from agent.safety.unread.asked import Asked
+from agent.safety.unread.rules import settle_unread
 from agent.text import one_line
 from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import (
@@ -65,10 +57,6 @@ from agent.tools.arguments import (
 from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.tools.planned_action import PhoneTool
 
-_LOOKING = {
-    *(RequirementKind.TELL, RequirementKind.OPEN),
-    *(RequirementKind.KEEP, RequirementKind.CONDITION),
-}
 _KEYPAD_TRIES = 2  # How often the operator is asked for what fits a keypad.
 
 
@@ -159,8 +147,9 @@ class Guard:
             kinds = self._typed_before().completes_by(acts_of(resolved))
             if kinds and verdict.decision is not Decision.BLOCK:
                 verdict = judge_completed(kinds)
-            if not self.reviews.is_on and self._only_looks:
-                verdict = ask_about_unread(verdict, acts_of(resolved), self._context_of(screen))
+            if not self.reviews.is_on:
+                known = self._context_of(screen)
+                verdict = settle_unread(verdict, acts_of(resolved), known, self._asked)
             self._judged = resolved, screen, self._named(verdict)
         return self._judged[2]
 
@@ -196,14 +185,14 @@ class Guard:
         return (screen_sha256(screen), "") if self._bound_to else ("", "")
 
     @property
-    def _only_looks(self) -> bool:
-        """Whether nothing that the operator said asks for more than an answer."""
-        read = wanted(self.context.session.requirements)
-        if read:
-            kinds = {one.kind for one in read}
-            return RequirementKind.TELL in kinds and kinds <= _LOOKING
-        said = self.context.operator_texts
-        return bool(said) and all(map(asks_only_for_an_answer, said))
+    def _asked(self) -> Asked:
+        """What the operator asked for.
+
+        A program that makes the calls itself wrote the goal, so only that it looks counts of it.
+        """
+        session = self.context.session
+        asked = asked_for(self.context.operator_texts, session.requirements)
+        return Asked() if session.model.startswith(DIRECT) and not asked.looks else asked
 
     @property
     def _operator_text(self) -> str:

@@ -62,7 +62,7 @@ _FACTS = re.compile(
 _TOLD = _QUESTIONS | frozenset(["", *_words("me us if whether the a an about all every each in")])
 """What follows a verb that asks for an answer, not for a message to somebody."""
 _FORBIDS = frozenset(_words("don't dont never without nothing none"))
-_FORBIDDEN = re.compile(r"^\W*(?:please\s+)?(?:do|make)\s+(?:not|no)\b", re.IGNORECASE)
+_FORBIDDEN = re.compile(r"^\W*(?:(?:please|but|and)\s+)*(?:do|make)\s+(?:not|no)\b", re.IGNORECASE)
 """A clause that says what is not to be done asks for no change."""
 
 
@@ -88,14 +88,19 @@ def asks_only_for_an_answer(goal: str) -> bool:
     return asks_only_to_look(goal) and any(lead[0] not in _OPENS for lead in leads)
 
 
+def split_forbidden(goal: str) -> tuple[list[str], list[str]]:
+    """Cut a goal into clauses: those that ask for something, and those that forbid something."""
+    asks: list[str] = []
+    forbids: list[str] = []
+    for clause in _CLAUSE.split(goal):
+        said = (word.casefold() for word in _WORD.findall(clause)[:3])
+        forbidden = _FORBIDDEN.search(clause) or not _FORBIDS.isdisjoint(said)
+        (forbids if forbidden else asks).append(clause)
+    return asks, forbids
+
+
 def _clauses(goal: str) -> list[str]:
-    """Cut a goal into what is asked for, without what is forbidden."""
-    return [
-        clause
-        for clause in _CLAUSE.split(goal)
-        if not _FORBIDDEN.search(clause)
-        and _FORBIDS.isdisjoint(word.casefold() for word in _WORD.findall(clause)[:3])
-    ]
+    return split_forbidden(goal)[0]
 
 
 def _read(clause: str) -> tuple[str, str] | None:
