@@ -4,6 +4,7 @@ Pure, and computed once for an act. Shapes count, not classes: a row, a tile, a 
 do what a button does.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +30,7 @@ _LIST = 3
 _PAIR = 4  # So many things side by side are a choice; more are a home page.
 _MANY = 6  # A list of more things alike is a way to them, and no choice.
 _SAME_LINE = 0.02
+_EDGE = 0.02
 _TICKS = frozenset("✓✔☑✅")
 _SIDEWAYS = frozenset({"left", "right"})
 
@@ -60,21 +62,27 @@ class Relation:
 
     @cached_property
     def alike(self) -> tuple[Element, ...]:
-        """What else can be pressed that is of its class and stands in its line or column."""
+        """What else can be pressed that is of its class and stands in its line or column.
+
+        In a column it follows without a gap: what stands apart is something else.
+        """
         element = self.element
         if element is None:
             return ()
         box = element.bounds
-        return tuple(
+        of_class = [
             e
             for e in self.page.pressables
             if e is not element
             and (e.class_name, e.checkable) == (element.class_name, element.checkable)
-            and (
-                abs(e.bounds.center_y - box.center_y) < _SAME_LINE
-                or (abs(e.bounds.left - box.left) < 0.02 and abs(e.bounds.right - box.right) < 0.02)
-            )
-        )
+        ]
+        line = [e for e in of_class if abs(e.bounds.center_y - box.center_y) < _SAME_LINE]
+        column = [
+            e
+            for e in of_class
+            if abs(e.bounds.left - box.left) < _EDGE and abs(e.bounds.right - box.right) < _EDGE
+        ]
+        return (*line, *_run(element, [e for e in column if e not in line]))
 
     @cached_property
     def is_entry(self) -> bool:
@@ -255,6 +263,16 @@ class Relation:
         return self.asked.named(page.title, page.message, *page.activity)
 
     @cached_property
+    def is_about(self) -> bool:
+        """Whether the page shows anything that the operator names, and more than one control.
+
+        Else it is on the way there, or nothing can be mistaken for something else.
+        """
+        return len(self.page.pressables) > 1 and bool(
+            self.asked.named(*(e.label for e in self.page.elements))
+        )
+
+    @cached_property
     def _place_named(self) -> Wanted:
         """What of the page's and the app's names the operator names; it tells no controls apart."""
         page = self.page
@@ -285,6 +303,33 @@ class Relation:
             if not own.without(named) and named.without(own).without(self._place_named):
                 return other
         return None
+
+
+def _run(element: Element, column: Sequence[Element]) -> list[Element]:
+    """Return what stands above and below an element in its column, with less than its height
+    between one and the next.
+    """
+    found: list[Element] = []
+    gap = element.bounds.bottom - element.bounds.top
+    above = sorted((e for e in column if e.bounds.top < element.bounds.top), key=_top, reverse=True)
+    below = sorted((e for e in column if e.bounds.top >= element.bounds.top), key=_top)
+    edge = element.bounds.top
+    for other in above:
+        if edge - other.bounds.bottom > gap:
+            break
+        found.append(other)
+        edge = other.bounds.top
+    edge = element.bounds.bottom
+    for other in below:
+        if other.bounds.top - edge > gap:
+            break
+        found.append(other)
+        edge = other.bounds.bottom
+    return found
+
+
+def _top(element: Element) -> float:
+    return element.bounds.top
 
 
 def _title(element: Element) -> str:

@@ -50,7 +50,7 @@ TABLE = (
     UnreadRule("switch while looking", lambda r: r.is_switch and _looks(r), True, _LOOK),
     UnreadRule(
         "switch not named",
-        lambda r: r.is_switch and not r.is_part and not (r.named or r.page_named),
+        lambda r: r.is_switch and r.is_about and not (r.is_part or r.named or r.page_named),
         True,
         "your words do not name this switch",
     ),
@@ -78,19 +78,21 @@ TABLE = (
     ),
     UnreadRule(
         "end with what is not named",
-        lambda r: r.ends and bool(r.unnamed),
+        lambda r: r.ends and r.is_about and bool(r.unnamed),
         True,
         "it ends a page that holds what your words do not name",
     ),
     UnreadRule(
         "unknown while looking",
-        _looks,
+        lambda r: _looks(r) and len(r.page.pressables) > 1,
         True,
         "the goal only asks to look, and what this does is not known",
     ),
     UnreadRule(
         "not named",
-        lambda r: not (r.named or r.shows_value or (r.ends and (r.holds or r.page_named))),
+        lambda r: (
+            r.is_about and not (r.named or r.shows_value or (r.ends and (r.holds or r.page_named)))
+        ),
         True,
         "your words do not name it, and what it does is not known",
     ),

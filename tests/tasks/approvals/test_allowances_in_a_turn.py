@@ -117,12 +117,14 @@ async def test_a_payment_within_the_allowance_is_made_unasked_and_one_beyond_it_
     async with virtual_phone(tmp_path) as device:
         allowed = (parse_allowance("spend:20 USD:Ana Silva"),)
         paid = await run_model(
-            device, "pay Ana", *PAYMENT, *digits, presses("Done"), allowances=allowed
+            device, "send 15 to Ana", *PAYMENT, *digits, presses("Done"), allowances=allowed
         )
         assert "1,269.50" in await shown(device)
         assert asked(paid) == []
         assert paid.session.allowances[0].used == 1500
         await device.press(Button.HOME)
-        again = await run_model(device, "pay Ana", *PAYMENT, allowances=paid.session.allowances)
+        again = await run_model(
+            device, "send 15 to Ana", *PAYMENT, allowances=paid.session.allowances
+        )
         [question] = asked(again)
         assert "5.00 of 20.00 USD left to spend, only to Ana Silva" in question.text

@@ -18,7 +18,7 @@ from tests.tasks.context import MemoryContext
 from tests.tasks.counter import Counter
 from tests.tasks.scripted import DONE, ScriptedModel, says, scripted, task
 
-GOAL = "Count one"
+GOAL = "Press and count one"
 STOPS = says("finish", success=False, summary="Enough.")
 ACTS = {
     "press": says("click_element", element=1),

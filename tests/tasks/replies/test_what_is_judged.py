@@ -179,7 +179,9 @@ async def test_an_unknown_tool_is_answered_with_the_tools_of_this_step_only() ->
 @pytest.mark.parametrize("asks_goal", [True, False])
 async def test_a_claim_is_judged_by_what_the_turn_was_asked_for(asks_goal: bool) -> None:
     counter = Counter()
-    first = await run(scripted(says("click_element", element=1), DONE, DONE), goal="Count one")
+    first = await run(
+        scripted(says("click_element", element=1), DONE, DONE), goal="Press and count one"
+    )
     message = UserMessage(text="Count to ten", message_id="m1")
     told = Event(event_id=99, session_id="s-1", seq=99, ts_ms=1, msg=message)
     verdict = says("give_verdict", verdict="met", evidence=["1"], reason="It counts.")
@@ -187,14 +189,14 @@ async def test_a_claim_is_judged_by_what_the_turn_was_asked_for(asks_goal: bool)
     context = MemoryContext(
         scripted(says("click_element", element=1), DONE, DONE),
         counter.phone,
-        goal="Count one",
+        goal="Press and count one",
         past=(*first.events, told),
         asks_goal=asks_goal,
         verifying=Verifying(model=verifier),
     )
     await task().run(context)
     (request,) = verifier.requests
-    wanted = "Count one" if asks_goal else "Count to ten"
+    wanted = "Press and count one" if asks_goal else "Count to ten"
     assert f"## Goal\n{wanted}" in request.messages[1].text
 
 
