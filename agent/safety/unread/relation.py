@@ -264,13 +264,13 @@ class Relation:
 
     @cached_property
     def is_about(self) -> bool:
-        """Whether the page shows anything that the operator names, and more than one control.
+        """Whether the page shows anything that the operator names: else it is on the way there."""
+        return bool(self.asked.named(*(e.label for e in self.page.elements)))
 
-        Else it is on the way there, or nothing can be mistaken for something else.
-        """
-        return len(self.page.pressables) > 1 and bool(
-            self.asked.named(*(e.label for e in self.page.elements))
-        )
+    @property
+    def is_alone(self) -> bool:
+        """Whether the page has no other control, so that nothing can be mistaken for it."""
+        return len(self.page.pressables) < 2
 
     @cached_property
     def _place_named(self) -> Wanted:
