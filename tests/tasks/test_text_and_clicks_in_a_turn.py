@@ -89,7 +89,7 @@ async def test_a_dialog_opens_and_closes_in_results_and_changes_over_a_page_that
         says("finish", success=False, summary="That was all."),
     )
     context = MemoryContext(
-        model, PaperPhone(screen, on), goal="Delete Anna", answer=lambda _question: "Approve"
+        model, PaperPhone(screen, on), goal="Remove Anna", answer=lambda _question: "Approve"
     )
     await task().run(context)
     said = [result.partition(". ")[2] for result in results(context)[:4]]

@@ -84,14 +84,16 @@ TABLE = (
     ),
     UnreadRule(
         "unknown while looking",
-        lambda r: _looks(r) and len(r.page.pressables) > 1,
+        lambda r: _looks(r) and not r.is_alone,
         True,
         "the goal only asks to look, and what this does is not known",
     ),
     UnreadRule(
         "not named",
         lambda r: (
-            r.is_about and not (r.named or r.shows_value or (r.ends and (r.holds or r.page_named)))
+            r.is_about
+            and not (r.is_alone or r.named or r.shows_value)
+            and not (r.ends and (r.holds or r.page_named))
         ),
         True,
         "your words do not name it, and what it does is not known",
