@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 from agent.loop.acting.acts import acts_of
-from agent.loop.acting.asked_for import asked_for
+from agent.loop.acting.goal_reading import goal_words
 from agent.loop.acting.guard import judge, permit
 from agent.records import ActReview, Autonomy, Observation, ReviewVerdict
 from agent.safety.capabilities import Decision
@@ -74,8 +74,8 @@ async def judge_context(case: Case, read: Read | None) -> Judged:
     if verdict.decision is Decision.ALLOW and verdict.effect is not None:
         return Judged(case=case, held=False, by=Decided.RULES)
     if read is None:
-        asked = asked_for(question.words)
-        stricter = settle_unread(verdict, question.acts, Context(screen=question.screen), asked)
+        goal = goal_words(question.words)
+        stricter = settle_unread(verdict, question.acts, Context(screen=question.screen), goal)
         held = stricter.decision is not Decision.ALLOW
         by = Decided.RULES if stricter is verdict else Decided.STRUCTURE
         return Judged(case=case, held=held, by=by if held else Decided.NOBODY)

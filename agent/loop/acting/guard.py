@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from agent.knowledge.app_names import known_name
 from agent.loop.acting.act_reviews import ActReviews
 from agent.loop.acting.acts import acts_of, stored_acts
-from agent.loop.acting.asked_for import asked_for
+from agent.loop.acting.goal_reading import goal_words
 from agent.loop.acting.run_approvals import run_events
 from agent.loop.observe import Seconds
 from agent.loop.screen.verify import blocked, failed
@@ -42,7 +42,7 @@ from agent.safety.reviewer.guesses import is_guess
 from agent.safety.reviewer.view_only import is_view_only
 from agent.safety.scope import out_of_scope
 from agent.safety.typed_text import TypedText
-from agent.safety.unread.asked import Asked
+from agent.safety.unread.goal_words import GoalWords
 from agent.safety.unread.rules import settle_unread
 from agent.text import one_line
 from agent.tools.actions import ResolvedAction
@@ -149,7 +149,7 @@ class Guard:
                 verdict = judge_completed(kinds)
             if not self.reviews.is_on:
                 known = self._context_of(screen)
-                verdict = settle_unread(verdict, acts_of(resolved), known, self._asked)
+                verdict = settle_unread(verdict, acts_of(resolved), known, self._goal_words)
             self._judged = resolved, screen, self._named(verdict)
         return self._judged[2]
 
@@ -185,14 +185,14 @@ class Guard:
         return (screen_sha256(screen), "") if self._bound_to else ("", "")
 
     @property
-    def _asked(self) -> Asked:
+    def _goal_words(self) -> GoalWords:
         """What the operator asked for.
 
         A program that makes the calls itself wrote the goal, so only that it looks counts of it.
         """
         session = self.context.session
-        asked = asked_for(self.context.operator_texts, session.requirements)
-        return Asked() if session.model.startswith(DIRECT) and not asked.looks else asked
+        asked = goal_words(self.context.operator_texts, session.requirements)
+        return GoalWords() if session.model.startswith(DIRECT) and not asked.looks else asked
 
     @property
     def _operator_text(self) -> str:

@@ -21,7 +21,7 @@ from agent.safety.effects.structure.ending import (
     leads_away,
     sign_of,
 )
-from agent.safety.unread.asked import Asked, Wanted
+from agent.safety.unread.goal_words import GoalWords, Wanted
 from agent.safety.words import id_words
 
 _TABS_TOP = 0.86
@@ -41,7 +41,7 @@ class Relation:
 
     act: Act
     page: Page
-    asked: Asked
+    goal: GoalWords
     flow: Flow
 
     @property
@@ -137,7 +137,7 @@ class Relation:
         if page.is_toolbar(element):
             # In the bar at the top stands what ends a form, on its right.
             return bool(page.filled) and element.bounds.left > 0.5 and not is_nameless(element)
-        form = bool(self.holds or page.fields or page.is_dialog or self.asked.looks)
+        form = bool(self.holds or page.fields or page.is_dialog or self.goal.looks)
         return not element.checkable and self.is_last and form
 
     @cached_property
@@ -185,7 +185,7 @@ class Relation:
         page = self.page
         others = (e for e in page.pressables if e is not self.element)
         return any(
-            Relation(Act(kind=ActKind.PRESS, element=e), page, self.asked, self.flow).ends
+            Relation(Act(kind=ActKind.PRESS, element=e), page, self.goal, self.flow).ends
             for e in others
         )
 
@@ -226,7 +226,7 @@ class Relation:
         return tuple(
             text
             for text in self.holds
-            if not (self.asked.named(text) or dates_in(text) or times_in(text))
+            if not (self.goal.named(text) or dates_in(text) or times_in(text))
         )
 
     @cached_property
@@ -243,29 +243,29 @@ class Relation:
     @cached_property
     def named(self) -> Wanted:
         """What of the control's words the operator names."""
-        return self.asked.named(self.words)
+        return self.goal.named(self.words)
 
     @cached_property
     def _title_named(self) -> Wanted:
         element = self.element
         silent = element is None or is_nameless(element) or sign_of(element)
-        return self.asked.named(self.words if silent or element is None else _title(element))
+        return self.goal.named(self.words if silent or element is None else _title(element))
 
     @property
     def names_control(self) -> bool:
         """Whether the operator names all that the control is called."""
-        return self.element is not None and self.asked.names_all(_title(self.element))
+        return self.element is not None and self.goal.names_all(_title(self.element))
 
     @cached_property
     def page_named(self) -> Wanted:
         """What of the page's title, message and name the operator names."""
         page = self.page
-        return self.asked.named(page.title, page.message, *page.activity)
+        return self.goal.named(page.title, page.message, *page.activity)
 
     @cached_property
     def is_about(self) -> bool:
         """Whether the page shows anything that the operator names: else it is on the way there."""
-        return bool(self.asked.named(*(e.label for e in self.page.elements)))
+        return bool(self.goal.named(*(e.label for e in self.page.elements)))
 
     @property
     def is_alone(self) -> bool:
@@ -277,7 +277,7 @@ class Relation:
         """What of the page's and the app's names the operator names; it tells no controls apart."""
         page = self.page
         app = id_words(page.package.replace(".", "_"))
-        return self.asked.named(page.title, page.message, *page.activity, *app)
+        return self.goal.named(page.title, page.message, *page.activity, *app)
 
     @cached_property
     def rival(self) -> Element | None:
@@ -294,12 +294,12 @@ class Relation:
         if len(chosen) != 1:
             return None
         others = tuple(e for e in options if not e.checked)
-        return self._better(self.asked.named(_title(chosen[0])), others)
+        return self._better(self.goal.named(_title(chosen[0])), others)
 
     def _better(self, own: Wanted, others: tuple[Element, ...]) -> Element | None:
         """Return what is named by all that a control is named by, and by more than its page is."""
         for other in others:
-            named = self.asked.named(_title(other))
+            named = self.goal.named(_title(other))
             if not own.without(named) and named.without(own).without(self._place_named):
                 return other
         return None

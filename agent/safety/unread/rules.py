@@ -17,7 +17,7 @@ from agent.safety.effects.statement import state
 from agent.safety.effects.verbs import RULES
 from agent.safety.effects.verdict import Verdict
 from agent.safety.reviewer.guesses import is_guess
-from agent.safety.unread.asked import Asked
+from agent.safety.unread.goal_words import GoalWords
 from agent.safety.unread.relation import Relation
 
 
@@ -32,7 +32,7 @@ class UnreadRule:
 
 
 def _looks(relation: Relation) -> bool:
-    return relation.asked.looks
+    return relation.goal.looks
 
 
 _LOOK = "the goal only asks to look, and this may change something"
@@ -60,7 +60,7 @@ TABLE = (
     UnreadRule("end while looking", lambda r: r.ends and _looks(r), True, _LOOK),
     UnreadRule(
         "end against a limit",
-        lambda r: r.ends and bool(r.asked.forbids),
+        lambda r: r.ends and bool(r.goal.forbids),
         True,
         "your words limit what may be done, and this ends a page",
     ),
@@ -102,17 +102,19 @@ TABLE = (
 """The first rule that holds decides; where none does, an act passes."""
 
 
-def settle_unread(verdict: Verdict, acts: Sequence[Act], context: Context, asked: Asked) -> Verdict:
+def settle_unread(
+    verdict: Verdict, acts: Sequence[Act], context: Context, goal: GoalWords
+) -> Verdict:
     """Return a verdict of the floor, settled by how the acts stand to what the operator asked.
 
     What it allows may be asked about. What only a guess asks about passes if the operator plainly
     asks for it and it can be put back.
     """
-    settled = verdict.decision is Decision.BLOCK or not asked.texts
+    settled = verdict.decision is Decision.BLOCK or not goal.texts
     if settled or (verdict.decision is Decision.ALLOW and verdict.effect is not None):
         return verdict
     page = page_of(context.screen)
-    relations = [Relation(act, page, asked, context.flow) for act in acts]
+    relations = [Relation(act, page, goal, context.flow) for act in acts]
     if verdict.decision is Decision.ASK:
         plain = is_guess(verdict) and all(_is_plainly_asked(r, verdict) for r in relations)
         return Verdict(decision=Decision.ALLOW) if plain else verdict
@@ -125,7 +127,7 @@ def settle_unread(verdict: Verdict, acts: Sequence[Act], context: Context, asked
 
 def _is_plainly_asked(relation: Relation, verdict: Verdict) -> bool:
     """Return whether the operator names a control, all of it, which chooses or can be put back."""
-    if not relation.presses or _looks(relation) or relation.asked.forbids:
+    if not relation.presses or _looks(relation) or relation.goal.forbids:
         return False
     chooses = relation.is_part and not relation.ends
     unknown = verdict.effect is not None and verdict.effect.verb is EffectVerb.UNKNOWN

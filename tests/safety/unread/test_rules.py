@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.loop.acting.asked_for import asked_for
+from agent.loop.acting.goal_reading import goal_words
 from agent.records import Observation, Requirement, RequirementKind
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import Act, ActKind
@@ -23,7 +23,7 @@ def settled(screen: Observation | str, label: str, *words: str, **more: object) 
     page = observe(screen, at_ms=1) if isinstance(screen, str) else screen
     element = next(e for e in page.elements if e.label.startswith(label))
     act = Act(kind=ActKind.PRESS, element=element)
-    return settle_unread(ALLOWED, (act,), Context(screen=page), asked_for(words, **more))  # type: ignore[arg-type]
+    return settle_unread(ALLOWED, (act,), Context(screen=page), goal_words(words, **more))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rows", range(3, 12))

@@ -39,7 +39,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Asked:
+class GoalWords:
     """What the operator asked for by now."""
 
     texts: tuple[str, ...] = ()

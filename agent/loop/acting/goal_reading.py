@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from agent.loop.verification.goals import asks_only_for_an_answer, split_forbidden
 from agent.records import Requirement, RequirementKind
 from agent.records.requirements import wanted
-from agent.safety.unread.asked import Asked
+from agent.safety.unread.goal_words import GoalWords
 
 _LOOKING = {
     *(RequirementKind.TELL, RequirementKind.OPEN),
@@ -16,7 +16,7 @@ _LOOKING = {
 }
 
 
-def asked_for(texts: Sequence[str], requirements: Iterable[Requirement] = ()) -> Asked:
+def goal_words(texts: Sequence[str], requirements: Iterable[Requirement] = ()) -> GoalWords:
     """Return what is asked for.
 
     Args:
@@ -36,4 +36,6 @@ def asked_for(texts: Sequence[str], requirements: Iterable[Requirement] = ()) ->
     else:
         looks = bool(texts) and all(map(asks_only_for_an_answer, texts))
     named = (text for one in listed for text in (one.object, one.value, one.recipient))
-    return Asked(texts=tuple(filter(None, (*asks, *named))), looks=looks, forbids=tuple(forbids))
+    return GoalWords(
+        texts=tuple(filter(None, (*asks, *named))), looks=looks, forbids=tuple(forbids)
+    )
