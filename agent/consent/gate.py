@@ -62,7 +62,8 @@ class Gate:
         self._chain = tuple(chain)
         self._default_autonomy = default_autonomy
         self._is_far = is_far
-        self._relays = False
+        self._others = ""
+        """Why no person is behind the client itself, as a clause; empty: one may be."""
         self._is_program = False
         self._is_proved = False
         """Whether the passphrase was given by a client that has no terminal."""
@@ -77,9 +78,15 @@ class Gate:
 
     def speaks_for(self, whom: str) -> None:
         """Take a client at its word that it speaks for others: `model`, or `programs`."""
-        self._relays = self._relays or whom != ""
+        if whom:
+            self._others = "it came through a server, which cannot see who asked"
         if whom == "model":
             self._note_program()
+
+    def signed_in_by_token(self) -> None:
+        """Note that an operator's token let the client in, which is a program's."""
+        if self._is_far:
+            self._others = "it signed in by a token, as programs do"
 
     def prove(self, passphrase: str = "", *, chooses: bool = False, token: str = "") -> Proved:
         """Take what a client shows. Raises NotAllowedError, UsageError, ConfigError."""
@@ -92,7 +99,7 @@ class Gate:
                 )
             self._token, self._secret = found, token
         if passphrase:
-            if self._relays or self._is_far:
+            if self._others or self._is_far:
                 raise NotAllowedError(
                     "A passphrase unlocks the terminal that it is typed at, on the core's computer."
                 )
@@ -139,10 +146,10 @@ class Gate:
                 "it comes from a program that works for an agent",
                 "Only a person may, at a console or a terminal of their own.",
             )
-        if self._relays:
+        if self._others:
             return Verdict(
                 ClientKind.UNKNOWN,
-                "it came through a server, which cannot see who asked",
+                self._others,
                 "Answer at a console; a script needs a token: switchboard tokens create",
             )
         if self._is_far:

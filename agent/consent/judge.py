@@ -130,10 +130,6 @@ class Consent:
         is_older = not self.programs.has_unseen and (began is None or leader.started < began)
         return is_older and _is_own_job(process, leader, chain)
 
-    def lock(self) -> None:
-        """Lock every terminal again."""
-        self._unlocked.clear()
-
     def _place(self, chain: Sequence[Process]) -> tuple[Process, Process] | Verdict:
         """Return a client's process and the leader of its terminal; else who it is instead."""
         if not chain:

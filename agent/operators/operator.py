@@ -102,6 +102,10 @@ class Operator(_StrictRecord, frozen=True, kw_only=True):
         """Return whether they see all phones, and what belongs to no phone."""
         return self.may((Right.WATCH,), None)
 
+    def is_sign_in(self, credential_id: str) -> bool:
+        """Return whether a token was given to a person who signed in with an account."""
+        return any(one.token_id == credential_id and one.identity_id for one in self.tokens)
+
     def has_credential(self, credential_id: str, now_ms: int) -> bool:
         """Return whether the credential of a sign-in is still valid."""
         if any(one.key_id == credential_id for one in self.keys):

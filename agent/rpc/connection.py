@@ -378,6 +378,8 @@ class Link:
                 "An operator is already signed in on this connection.", "Connect again."
             )
         operator = seat.operator()
+        if self._gate is not None and params.token and not operator.is_sign_in(seat.credential_id):
+            self._gate.signed_in_by_token()
         self._seat = seat
         self._core = door.core_for(seat)
         self._subscriptions.core = self._core

@@ -4,24 +4,11 @@ Invariant: the op is sent again only after the passphrase was right.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent.core import Core
 from agent.errors import LockedError
 from console.base_app import ConsoleApp
-
-if TYPE_CHECKING:
-    from agent.consent.gate import Proved
-
-
-@runtime_checkable
-class Provable(Protocol):
-    """A core that can be shown that a person is here."""
-
-    async def prove(
-        self, passphrase: str = "", *, chooses: bool = False, token: str = ""
-    ) -> "Proved":
-        """Show what a client has; see `Gate.prove`."""
+from console.core.proving import Provable
 
 
 class Unlocking:

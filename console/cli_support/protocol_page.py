@@ -56,7 +56,8 @@ CODES = {
 def as_markdown() -> str:
     """Write the page."""
     ops = [
-        f"| `{_tag(op)}` | {_fields(op)} | {_doc(op)} | {_right(op)} | {_back(op)} |"
+        f"| `{_tag(op)}` | {_fields(op)} | {_doc(op)} | {_right(op)} | {_allows(op)} "
+        f"| {_back(op)} |"
         for op in _ops()
     ]
     events = [f"| `{_tag(event)}` | {_fields(event)} | {_doc(event)} |" for event in _events()]
@@ -85,8 +86,11 @@ def as_markdown() -> str:
             "An op is an object with `type` and its fields; `submit` and `request` take it.",
             "The reply names the submission, and what the last column says. Where a core has",
             "[operators](operators.md), the right, or one of those named, is needed on the phone",
-            "that the op concerns; answering an approval needs `approve`.\n",
-            "| type | fields | what it does | right | what comes back |\n|---|---|---|---|---|",
+            "that the op concerns; answering an approval needs `approve`. What allows an agent",
+            "`more` is taken from a person only, and `words` never from an agent's program as the",
+            "operator's ([who may](safety.md#who-may-allow-more)).\n",
+            "| type | fields | what it does | right | allows | what comes back |",
+            "|---|---|---|---|---|---|",
             *ops,
             "\n## Events\n",
             "An event is `{event_id, session_id?, seq?, ts_ms, submission_id?, msg}`; `msg` has",
@@ -197,6 +201,11 @@ def _kinds() -> list[str]:
             case _:
                 continue
     return [f"| `{name}` | {said} |" for name, said in sorted(found.items())]
+
+
+def _allows(op: Any) -> str:
+    by = ", ".join(f"`{one}`" for one in op.allows_more_by)
+    return f"{op.allows.value}; more with {by}" if by else op.allows.value
 
 
 def _right(kind: Any) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from agent.consent.passphrase import Passphrase
 from agent.errors import ConfigError, UsageError
 from agent.extras import install, is_installed, missing
 from console.cli_support.exits import say
@@ -115,6 +116,11 @@ def install_command(
     asyncio.run(confirm(f"Write it into {path}?", yes=yes))
     beside = write(path, new, was=was)
     say(f"Written. {f'The old file is in {beside}. ' if beside else ''}Restart {config.title}.")
+    if not Passphrase(settings_for(ctx).data_dir).is_set:
+        say(
+            "Choose a passphrase first, so that no program can approve for you: "
+            "switchboard operators unlock"
+        )
 
 
 def _places(ctx: click.Context) -> dict[str, str]:

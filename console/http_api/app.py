@@ -41,6 +41,8 @@ from console.loopback.tokens import client_key, is_operators
 
 DEFAULT_PORT = 8432
 CLIENT_HEADER = "Switchboard-Client"
+SCRIPT_HEADER = "Switchboard-Script-Token"
+"""The token of a script that may approve (`agent.consent.script_tokens`)."""
 UNNAMED = "http"
 BODY_S = 30.0  # How long a body may take to arrive.
 STALL_S = 30.0  # How long a stream's reader may take nothing.
@@ -83,6 +85,8 @@ class HttpApi:
         self._credentials = credentials
         self._shown: dict[str, str] = {}
         """The tokens of operators, by client, for the length of an opening."""
+        self._scripts: dict[str, str] = {}
+        """Those of scripts, in the same way."""
         self.clients: ClientSessions[_Line] = ClientSessions(
             self._connect, _hang_up, idle_s=idle_s, hung_up_s=hung_up_s
         )
@@ -133,12 +137,18 @@ class HttpApi:
         """
         name = _client_of(request)
         token = shown_token(request.headers)
-        key = client_key(token, name) if is_operators(token) else name
-        if key != name:
+        script = request.headers.get(SCRIPT_HEADER, "")
+        # A client that shows it is another than one that does not.
+        named = f"{name}#{client_key(script, '').strip()}" if script else name
+        key = client_key(token, named) if is_operators(token) else named
+        if key != named:
             self._shown[key] = token
+        if script:
+            self._scripts[key] = script
         try:
             async with self.clients.using(key, key) as line:
                 self._shown.pop(key, None)
+                self._scripts.pop(key, None)
                 yield line, key
         except NotAllowedError:
             # Its place is free again: who guesses tokens keeps nobody out.
@@ -147,11 +157,13 @@ class HttpApi:
             raise
         finally:
             self._shown.pop(key, None)
+            self._scripts.pop(key, None)
 
     async def _connect(self, key: str) -> _Line:
-        name = key.rpartition("\n")[2]
+        named = key.rpartition("\n")[2]
+        name = named.partition("#")[0]
         token = self._shown.get(key, "")
-        if key != name and not token:
+        if key != named and not token:
             raise wrong_sign_in()  # Never by the server's own credentials.
         credentials = TokenShown(token) if token else self._credentials
         try:
@@ -162,7 +174,14 @@ class HttpApi:
             raise RuntimeDiedError(
                 "The core does not answer.", "Start 'switchboard serve' again."
             ) from error
-        return _Line(caller, Client(caller))
+        core = Client(caller)
+        if script := self._scripts.get(key, ""):
+            try:
+                await core.prove(token=script)
+            except BaseException:
+                await core.close()
+                raise
+        return _Line(caller, core)
 
     # --- requests ----------
 

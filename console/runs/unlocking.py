@@ -3,11 +3,17 @@
 Invariant: a passphrase is typed unseen at this command's terminal, and is stored nowhere.
 """
 
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
 from agent.errors import LockedError, NotAllowedError, UsageError
 from agent.protocol import Op, Reply
 from console.cli_support.exits import say
 from console.core.host import Host
+from console.core.proving import Provable
 from console.terminal.line_input import ask_secret, can_ask
+
+T = TypeVar("T")
 
 
 async def request(host: Host, op: Op) -> Reply:
@@ -17,25 +23,30 @@ async def request(host: Host, op: Op) -> Reply:
         NotAllowedError: nobody who may give it is here.
         SwitchboardError: what the op failed with.
     """
+    return await once_unlocked(host, lambda: host.core.request(op))
+
+
+async def once_unlocked(core: object, work: Callable[[], Awaitable[T]]) -> T:
+    """Do something; where that needs the passphrase and somebody is here, ask for it first."""
     try:
-        return await host.core.request(op)
+        return await work()
     except LockedError as error:
-        if not can_ask():
+        if not can_ask() or not isinstance(core, Provable):
             raise
         say(error.message)
-    await unlock(host)
-    return await host.core.request(op)
+    await unlock(core)
+    return await work()
 
 
-async def unlock(host: Host) -> None:
+async def unlock(core: Provable) -> None:
     """Ask for the passphrase, or for a new one, until it is right. Raises NotAllowedError."""
-    if not (await host.prove()).has_passphrase:
-        await _choose(host)
+    if not (await core.prove()).has_passphrase:
+        await _choose(core)
         return
     while True:
         said = await ask_secret("Operator's passphrase")
         try:
-            await host.prove(said)
+            await core.prove(said)
         except NotAllowedError as error:
             if "passphrase" not in error.message or not said:
                 raise
@@ -44,7 +55,7 @@ async def unlock(host: Host) -> None:
             return
 
 
-async def _choose(host: Host) -> None:
+async def _choose(core: Provable) -> None:
     say("Choose a passphrase: it tells you from the programs that work for you.")
     while True:
         said = await ask_secret("New passphrase (8 characters or more)")
@@ -52,9 +63,9 @@ async def _choose(host: Host) -> None:
             say("The two differ.")
             continue
         try:
-            await host.prove(said, chooses=True)
+            await core.prove(said, chooses=True)
         except UsageError as error:
-            if (await host.prove()).has_passphrase or not said:
+            if (await core.prove()).has_passphrase or not said:
                 raise
             say(str(error))
         else:

@@ -15,6 +15,7 @@ from console.cli_support.exits import ExitCode, end, say
 from console.core.command_settings import to_run
 from console.core.device_setup import CONNECTED, NO_DEVICES
 from console.core.host import run_with_core
+from console.runs.unlocking import once_unlocked
 from console.terminal.line_input import agree, can_ask
 from console.terminal.signals import StopRequest
 
@@ -55,7 +56,7 @@ def act_on_core(
     """Do something that works on no phone here, and tell what came of it; see `run_with_core`."""
 
     async def work(core: Core, _owned: bool, _stop: StopRequest) -> ExitCode:
-        line, told = await act(core)
+        line, told = await once_unlocked(core, lambda: act(core))
         if as_json:
             plain.print_json(told)
         else:

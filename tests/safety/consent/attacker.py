@@ -23,7 +23,7 @@ from collections.abc import Callable
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from hand import call_all, connected, keep  # noqa: E402
+from hand import call_all, connected, keep  # type: ignore[import-not-found]  # noqa: E402
 
 SHELL = "/bin/sh"
 Run = Callable[[list[str]], None]

@@ -86,7 +86,8 @@ class Ground:
     async def _given(self, to: IO[str] | None, way: str, calls: Calls) -> list[Reply] | None:
         assert to is not None
         out = self._ordered(to, way, calls)
-        return await _appeared(out, may_be_missing=way in MAY_BE_MISSING)
+        found: list[Reply] | None = await _appeared(out, may_be_missing=way in MAY_BE_MISSING)
+        return found
 
     def _ordered(self, to: IO[str], way: str, calls: Calls) -> Path:
         number = next(self._numbers)
@@ -119,7 +120,7 @@ def opened(replies: list[Reply] | None) -> bool:
 
 def told(replies: list[Reply] | None) -> str:
     """Return what the last call was refused with."""
-    last = replies[-1] if replies else {"gone": "the way does not work here"}
+    last: Reply = replies[-1] if replies else {"gone": "the way does not work here"}
     return str(last.get("error", {}).get("message", last))
 
 

@@ -15,7 +15,7 @@ import termios
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-from hand import keep  # noqa: E402
+from hand import keep  # type: ignore[import-not-found]  # noqa: E402
 
 
 def main() -> None:

@@ -5,12 +5,14 @@ import typing
 from pathlib import Path
 from typing import Any
 
+from aiohttp import ClientSession
 from msgspec.structs import replace
 
 from agent import protocol
 from agent.consent.script_tokens import ScriptToken
 from agent.protocol.base import OpBase
 from agent.records import Allows, EffectVerb
+from console.http_api.app import SCRIPT_HEADER, HttpApi, serving
 from tests.safety.consent.ground import Calls, Ground, opened, opened_ground, told
 from tests.safety.consent.test_self_approval import PASSPHRASE, chosen
 
@@ -168,12 +170,10 @@ async def test_a_person_needs_no_passphrase_while_no_program_is_there(tmp_path: 
 async def test_a_wrong_passphrase_unlocks_nothing_and_becomes_slow(tmp_path: Path) -> None:
     async with opened_ground(tmp_path) as ground:
         assert "passphrase was chosen" in told(await ground.person(await ground.approving()))
-        await chosen(ground)
-        ground.consent.lock()
+        ground.consent.passphrase.choose(PASSPHRASE)  # For an earlier core.
         assert "not unlocked" in told(await ground.person(await ground.approving()))
-        wrong: Calls = [["prove", {"passphrase": "wrong horse"}]]
-        refusals = [told(await ground.person(wrong)) for _ in range(6)]
-        assert "Too many" in refusals[-1]
+        wrong: Calls = [["prove", {"passphrase": "wrong horse"}]] * 6
+        assert "Too many" in told(await ground.person(wrong))
         right: Calls = [["prove", {"passphrase": PASSPHRASE}]]
         assert "Too many" in told(await ground.person(right))
         assert "not unlocked" in told(await ground.person(await ground.approving()))
@@ -228,3 +228,30 @@ async def test_a_script_approves_by_its_token_within_its_limits(tmp_path: Path) 
         assert answers[0].answered_by.endswith("by the token night")
         ground.consent.tokens.revoke(ground.consent.tokens.all()[0].token_id)
         assert not opened(await tried(good))
+
+
+async def test_over_http_nobody_sees_who_asks_so_only_a_scripts_token_approves(
+    tmp_path: Path,
+) -> None:
+    async with opened_ground(tmp_path) as ground:
+        api = HttpApi(ground.daemon.path)
+        async with serving(api, "read-from-disk", port=0) as address, ClientSession() as web:
+
+            async def sent(kind: str, body: dict[str, Any], **headers: str) -> tuple[int, str]:
+                headers = {"Authorization": "Bearer read-from-disk", **headers}
+                url = f"{address}/v1/ops/{kind}"
+                async with web.post(url, json=body, headers=headers) as reply:
+                    return reply.status, await reply.text()
+
+            asked = await ground.question()
+            answer = {"question_id": asked.question_id, "answer": "yes"}
+            status, why = await sent("user_input_answer", answer)
+            assert status == 403 and "through a server" in why
+            status, why = await sent("user_input_answer", answer, **{SCRIPT_HEADER: "swa_1_x"})
+            assert status == 403 and "unknown, revoked or over" in why
+            script = {SCRIPT_HEADER: token(ground)}
+            assert (await sent("user_input_answer", answer, **script))[0] == 200
+            asked = await ground.question()
+            answer = {"question_id": asked.question_id, "answer": "yes"}
+            status, why = await sent("user_input_answer", answer)
+            assert status == 403, "another client's token counted"
