@@ -170,6 +170,9 @@ def _content(
                 about = [finding.element.label]
             elif finding.element is not None and (own := page.texts_of_one(finding.element)):
                 about = own
+            elif finding.verb is V.DELETE and not page.is_dialog and page.rows > 1:
+                # The title is the list's; which of it goes, if any is ticked, stands beside it.
+                about = []
             text = _tidy("\n".join(part for part in about if part))
             return (Stated(text=text) if text else UNREADABLE), None
         case _:

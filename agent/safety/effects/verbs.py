@@ -51,7 +51,7 @@ RULES: dict[EffectVerb, VerbRule] = {
         capability=Capability.DELETE,
         risk=Risk.DESTRUCTIVE,
         says="end or return an order, a booking, a subscription or a membership",
-        undo="Ordering or joining again, where that is possible.",
+        undo="Unknown: at most doing it once more, if that is offered again.",
         weight=78,
     ),
     V.SEND: VerbRule(

@@ -268,3 +268,12 @@ def test_a_link_without_a_host_reaches_the_number_or_the_mailbox(link: str, to: 
 def test_the_name_of_a_page_is_not_what_is_deleted() -> None:
     effect = effect_of("app com.files.app .List\nrow Holiday.pdf\nbar Search / Delete", "Delete")
     assert "something unknown" in headline(effect) and "List" not in headline(effect)
+
+
+def test_a_list_is_not_what_is_deleted_and_what_is_ticked_in_it_is_named() -> None:
+    listed = "row Beach.jpg *\nrow Passport.jpg\nrow Receipt.jpg *\nicon Delete"
+    effect = effect_of(f"app com.photo.app .A\ntitle Photos\n{listed}", "Delete")
+    assert effect.content is not None and effect.content.source is Source.UNREADABLE
+    assert "Chosen: Beach.jpg · Receipt.jpg" in facts(effect)
+    note = effect_of("app com.note.app .A\ntitle Tent pegs\nicon Delete", "Delete")
+    assert note.content is not None and note.content.text == "Tent pegs"
