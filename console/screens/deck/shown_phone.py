@@ -5,7 +5,7 @@ Invariant: frames are requested only while the picture is visible.
 
 from typing import TYPE_CHECKING
 
-from agent.records import DeviceState, Frame, LiveFrame, TargetRuntime, TimeSplit
+from agent.records import DeviceState, Frame, LiveFrame, Point, TargetRuntime, TimeSplit
 from agent.state.reducer import SessionView, State, StepItem, children_of
 from agent.text import clean
 from console.frames.frame_feed import FeedTarget
@@ -43,6 +43,7 @@ class PhoneController(ShownPhone):
         self._deck = deck
         self._steps = steps
         self._frames = FrameReader(self._show_read)
+        self.text.asked_place = self.asked_place
 
     def shown_serial(self) -> str:
         """Return the visible phone's name; empty if there is none."""
@@ -83,6 +84,14 @@ class PhoneController(ShownPhone):
         if seen is None:
             return None
         return ScreenText(seen.elements, f"of step {step}", "Nothing of it was stored.")
+
+    def asked_place(self) -> Point | None:
+        """Return the place of the card's element, while the picture is of its screen."""
+        question = self._deck.places.shown_question
+        subject = question.subject if question is not None else None
+        if subject is None or subject.element is None or self._steps.past_step() is not None:
+            return None
+        return subject.element.bounds.center
 
     def view_changed(self) -> None:
         """Make room for the phone where the terminal is too short for its whole picture."""

@@ -5,11 +5,12 @@ shown, and nothing is read beside it; what is pressed is found anew on the scree
 where it is then, by the way of the wheel.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from textual.widget import Widget
 
-from agent.records import DeviceState, Element
+from agent.records import DeviceState, Element, Point
 from agent.state.reducer import SessionView, State
 from agent.text import one_line
 from console.keys.actions import Action
@@ -92,6 +93,8 @@ class PhoneText(Controller):
         self._wheel = wheel
         self._rereading = Rereading()
         self._parts: DeviceParts | None = None
+        self.asked_place: Callable[[], Point | None] = lambda: None
+        """Return where on the picture is what a card asks about; None where none does."""
 
     def can(self, action_id: str) -> bool:
         match action_id.partition(".")[2]:
@@ -131,12 +134,12 @@ class PhoneText(Controller):
         self._toggle()
 
     def do_phone_closer(self) -> None:
-        """Show the picture closer; from the closest, whole again."""
+        """Show the picture closer, around what a card asks about; from the closest, whole again."""
         pane = self._place.pane
         if pane.zoom.factor == FACTORS[-1]:
             self._zoom_to(Zoom())
         else:
-            self._zoom_to(pane.zoom.closer(1, None, pane.frame.part))
+            self._zoom_to(pane.zoom.closer(1, self.asked_place(), pane.frame.part))
 
     def do_phone_farther(self) -> None:
         """Show the picture from farther away."""

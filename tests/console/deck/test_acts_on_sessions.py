@@ -147,6 +147,18 @@ async def test_for_this_session_takes_two_presses(console: Open) -> None:
         await seat.until(lambda: answers(seat) == ["Approve for this session"], "the answer")
 
 
+async def test_the_picture_is_zoomed_around_what_the_card_asks_about(console: Open) -> None:
+    async with console(play=approve) as seat:
+        await at_the_card(seat)
+        element = elements()[1]
+        assert seat.deck.shown_phone.asked_place() == element.bounds.center
+        await seat.press("z")
+        await seat.until(lambda: seat.deck.shown_phone.pane.zoom.factor == 2, "a zoom")
+        center, at = seat.deck.shown_phone.pane.zoom.center, element.bounds.center
+        # What is asked about keeps its place in the view.
+        assert (center.x, center.y) == ((0.5 + at.x) / 2, (0.5 + at.y) / 2)
+
+
 async def test_money_is_approved_once_only(console: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     # The notice is not to be gone before it was looked for.
     monkeypatch.setattr(console_app, "NOTICE_S", 600.0)

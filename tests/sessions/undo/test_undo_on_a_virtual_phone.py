@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -24,6 +25,7 @@ from tests.stage import PATIENCE_S
 from tests.tasks.phones.test_effects_on_a_virtual_phone import presses
 from tests.tasks.scripted import ScriptedModel, Turn, says
 
+T = TypeVar("T")
 END = (says("finish", success=False, summary="I did as I was told."),) * 3
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -101,7 +103,7 @@ class PhoneStage:
             await self.core.request(op)
         return (await self.of(session_id, protocol.UndoFinished))[-1]
 
-    async def of(self, session_id: str, kind: type) -> list:
+    async def of(self, session_id: str, kind: type[T]) -> list[T]:
         msgs = [event.msg for event in await self.store.session_events(session_id)]
         return [msg for msg in msgs if isinstance(msg, kind)]
 
@@ -219,7 +221,7 @@ async def test_what_cannot_be_reached_any_more_is_refused_with_the_reason(
     async with stage.core_up():
         [offer] = await stage.core.look_up(protocol.ListUndoOffers(session_id=one))
         assert offer.how is UndoHow.PRESS
-        await stage.press(Button.HOME)
+        await stage.press(Button.BACK)
         with pytest.raises(WrongStateError, match='its page "Display" is not in front'):
             await stage.undo(one, 3)
         with pytest.raises(WrongStateError, match="changed nothing"):
