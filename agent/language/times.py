@@ -108,7 +108,11 @@ def _time_at(
     if hour == 24 and minute:
         return None, 1
     place = found[first].start, found[last - 1].end
-    return Time(_minutes(hour % 24, minute, hours), *place, is_sure or bool(hours)), last - at
+    readings = _minutes(hour % 24, minute, hours)
+    if clock is not None and clock[1][0] == "0" and not hours:
+        # A clock of twelve hours leads none with a zero.
+        readings = readings[:1]
+    return Time(readings, *place, is_sure or bool(hours)), last - at
 
 
 def _worded(text: str, found: Sequence[Token], folded: Folded, at: int) -> tuple[int, int, int]:

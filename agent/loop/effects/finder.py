@@ -25,6 +25,7 @@ from agent.loop.effects.items import ListMemory, changed_items
 from agent.loop.effects.pages import Page, has_same_frame, page_key, page_of
 from agent.loop.effects.past_acts import NOTHING_DONE, PastAct, act_of, cause_of_content, newest_act
 from agent.loop.effects.screen_change import OFF, ON, Cause, ScreenChange
+from agent.loop.effects.sliders import placed_slider
 from agent.loop.effects.standing_text import showing
 from agent.loop.effects.states import changed_states, matched_elements
 from agent.loop.screen.elements import find_by_key
@@ -43,7 +44,7 @@ from agent.records import (
 )
 from agent.safety.approval import is_yes
 from agent.text import one_line
-from agent.tools.registry import may_change_screen
+from agent.tools.registry import may_change_screen, moves_view
 
 _MOST_PAGES = 40
 _TEXT_CHARS = 300
@@ -148,7 +149,7 @@ class EffectFinder:
         if call is None or call.kind != "action" or msg.outcome is ActionOutcome.FAILED:
             return
         act = act_of(call, msg.text)
-        if approved and msg.outcome is ActionOutcome.DONE:
+        if approved and msg.outcome is ActionOutcome.DONE and not moves_view(call.tool):
             self._done_approved.append((act, approved))
         if may_change_screen(call.tool, call.arguments) or call.tool == "clipboard":
             self._acts.append(act)
@@ -248,6 +249,8 @@ class EffectFinder:
                 acts = self._acts[earlier.acts_from :] or self._acts[-1:]
                 on_page = self._on_page(earlier, page, now, acts)
                 told += [one for one in on_page if _key_of(one[0]) not in sent]
+                found = placed_slider(last.observation, now, newest, (one for one, _ in told))
+                told += [(one, newest) for one in found]
             told += self._left_fields(last, page, now, newest)
         numbered: list[SeenEffect] = []
         for one, act in told:

@@ -102,7 +102,7 @@ def _in_reading_order(elements: Sequence[Element]) -> list[str]:
             continue
         if line.number in rows:
             row = rows[line.number]
-            lines.append(_INDENT * depths[line.number] + _cells_line(row, marks_new=marks_new))
+            lines.append(_INDENT * depths[line.number] + cells_line(row, marks_new=marks_new))
             written = row[-1].number
             continue
         text = ""
@@ -127,7 +127,7 @@ def _is_told(row: CellRow, sides: Mapping[int, str], cut: Mapping[int, str]) -> 
     return any(cell.number in sides or cell.number in cut for cell in row)
 
 
-def _cells_line(row: CellRow, *, marks_new: bool) -> str:
+def cells_line(row: CellRow, *, marks_new: bool) -> str:
     """Write a row of cells in one line; the kind is that of the first."""
     named = zip(row, short_labels([cell.label for cell in row]), strict=True)
     cells = []

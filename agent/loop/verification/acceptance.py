@@ -6,25 +6,37 @@ change has an effect that stands, or a state as it is wanted.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
+from agent.language.fold import folded
 from agent.language.numbers import Number, numbers_in
 from agent.language.tokens import has_phrase, words
+from agent.loop.verification.change_values import text_before_change, text_of_change
 from agent.loop.verification.claim_history import ClaimHistory
+from agent.loop.verification.conditions import other_state, unfounded_condition
 from agent.loop.verification.decisions import (
+    GONE,
     OFF,
     ON,
+    has_own_change,
     is_lasting,
     is_turned_around,
     said_states,
     wanted_state,
 )
+from agent.loop.verification.named_things import (
+    beside_thing,
+    left_out_thing,
+    other_thing,
+    told_of_another,
+)
 from agent.loop.verification.pointers import element_words, text_of
-from agent.loop.verification.values import ValueKind, is_carried, missing_values, values_of
+from agent.loop.verification.values import Value, ValueKind, is_carried, missing_values, values_of
 from agent.records import (
     Element,
     Evidence,
+    FieldFate,
     Requirement,
     RequirementKind,
     SeenEffect,
@@ -38,6 +50,7 @@ _FEW = 10
 _LEAST_NAME = 3
 _NAME_WORDS = 3
 _HEAD = 4  # Elements at the top of a screen, where its title stands.
+_LONG_ANSWER = 5  # Words; a shorter answer may be yes or no.
 _QUESTION = re.compile("[?？؟\u037e]")
 """What ends a question."""
 
@@ -49,7 +62,7 @@ def objection(
     *,
     answer: str,
     today: date | None,
-    taken: frozenset[int] = frozenset(),
+    taken: Mapping[int, str] | None = None,
     excused: frozenset[int] = frozenset(),
 ) -> str:
     """Return what speaks against the verdict that a requirement is met; empty: nothing does.
@@ -57,7 +70,7 @@ def objection(
     Args:
         evidence: what the verdict points at.
         answer: what the agent tells.
-        taken: effects that other requirements are shown by.
+        taken: the effects that other requirements are shown by, each with their words.
         excused: effects that were taken back as another requirement asks for.
     """
     if not evidence and one.kind is not RequirementKind.KEEP:
@@ -66,62 +79,25 @@ def objection(
     match one.kind:
         case RequirementKind.CHANGE | RequirementKind.ANY:
             unlike = _unlike(one, evidence, said, past, today)
-            against = _unshown_change(one, evidence, past, taken, excused) or unlike
+            against = _unshown_change(one, evidence, past, taken or {}, excused) or unlike
             if not against or one.kind is RequirementKind.CHANGE or past.has_effects:
                 return against
             # It may have asked for no change.
             opened = _not_in_front(one, evidence, said, past) or unlike
-            told = _unread(one, answer, evidence, said)
+            told = _unread(one, answer, evidence, said, past)
             return against if opened and told else ""
         case RequirementKind.OPEN:
             return _not_in_front(one, evidence, said, past) or _unlike(
                 one, evidence, said, past, today
             )
         case RequirementKind.TELL:
-            return _unread(one, answer, evidence, said)
+            return _unread(one, answer, evidence, said, past)
         case RequirementKind.CONDITION:
-            return _has_no_such_value(one, evidence, said) or _other_state(one, past)
+            return unfounded_condition(one, evidence, said, past)
         case RequirementKind.KEEP:
-            return _other_state(one, past)
+            return other_state(one, past)
         case _:
             return ""
-
-
-# --- conditions and what is kept ----------
-
-
-def _has_no_such_value(one: Requirement, evidence: Sequence[Evidence], said: str) -> str:
-    """Return which value of a condition is compared with nothing of its kind, as a limit is."""
-    if any(pointer.region for pointer in evidence):
-        return ""
-    texts = {ValueKind.QUOTE, ValueKind.ADDRESS, ValueKind.ENTRY}
-    has_limit = any(value.kind not in texts for value in values_of(said))
-    for value in values_of(one.text):
-        few = value.number is not None and abs(value.number.value) < _FEW
-        shown = is_carried(value, said) if value.kind in texts else has_limit or few
-        if not shown:
-            return f"Nothing that was pointed at shows “{one_line(value.text, 60)}”, or is like it"
-    return ""
-
-
-def _other_state(one: Requirement, past: ClaimHistory) -> str:
-    """Return that a switch which the operator's words name is not in the state that they say.
-
-    Whatever a part of the goal is listed as, it may ask for that state.
-    """
-    states = said_states(one)
-    if len(states) != 1:
-        return ""
-    for step, seen in reversed(past.seen):
-        for element in seen.elements:
-            name = words(element.label)
-            if not (element.checkable and name and has_phrase(words(one.text), name)):
-                continue
-            state = ON if element.checked else OFF
-            if state in states:
-                return ""
-            return f"“{one_line(element.label, 60)}” is {state} on the screen of step {step}"
-    return ""
 
 
 # --- changes ----------
@@ -131,15 +107,25 @@ def _unshown_change(
     one: Requirement,
     evidence: Sequence[Evidence],
     past: ClaimHistory,
-    taken: frozenset[int],
+    taken: Mapping[int, str],
     excused: frozenset[int],
 ) -> str:
     effects = [e for p in evidence if p.effect and (e := past.ledger.numbered(p.effect))]
     standing = [e for e in effects if e in past.effects or e.number in excused]
     lasting = [e for e in standing if is_lasting(e) or e.kind is SeenEffectKind.TOAST]
-    own = [e for e in lasting if e.number not in taken or _shares(e, one)]
+    # What a list left out may be said by the words of a part that it has.
+    others = {} if one.kind is RequirementKind.ANY else taken
+    own = [e for e in lasting if e.number not in taken or _shares(e, one, others.get(e.number, ""))]
     if own:
-        return _wrong_state(one, own) or _wrong_recipient(one, own, past)
+        return (
+            _wrong_state(one, own)
+            or _wrong_recipient(one, own, past)
+            or _wrong_removal(one, own, past)
+            or other_thing(one, own, past)
+            or left_out_thing(one, past)
+            or beside_thing(past)
+            or _cut_short(one, past)
+        )
     if lasting:
         return f"Effect {lasting[0].number} shows another requirement, not this one"
     if undone := [e for e in effects if e.undone_by]:
@@ -155,10 +141,29 @@ def _is_reply(pointer: Evidence) -> bool:
     return bool(pointer.step) and not pointer.element and not pointer.effect and not pointer.region
 
 
-def _shares(effect: SeenEffect, one: Requirement) -> bool:
-    """Return whether an effect says something of a requirement, so that it may serve it too."""
+def _cut_short(one: Requirement, past: ClaimHistory) -> str:
+    """Return that a text ends before the operator's does, which begins behind a colon."""
+    for effect in past.effects:
+        text = effect.after.strip()
+        if effect.kind is not SeenEffectKind.SENT and effect.saved is FieldFate.NONE:
+            continue
+        at = one.text.find(text) if any(map(str.isalpha, text)) else -1
+        before, behind = one.text[:at].rstrip(), one.text[at + len(text) :]
+        goes_on = behind[:1].isspace() and behind.strip()[:1].isalnum()
+        if at > 0 and before.endswith((":", "\uff1a")) and goes_on:
+            return f"“{one_line(text, 60)}” is not all of what the goal says behind the colon"
+    return ""
+
+
+def _shares(effect: SeenEffect, one: Requirement, other: str) -> bool:
+    """Return whether an effect says something of a requirement, so that it may serve it too.
+
+    Args:
+        other: the words of those that it serves already, which prove nothing.
+    """
     said = f"{effect.object} {effect.after} {effect.page}"
     wanted = {w for w in words(f"{one.object} {one.recipient} {one.text}") if len(w) >= _LEAST_NAME}
+    wanted -= set(words(other))
     values = values_of(one.text)
     return not wanted.isdisjoint(words(said)) or any(
         not missing_values((value,), said) for value in values
@@ -174,6 +179,20 @@ def _wrong_state(one: Requirement, effects: Sequence[SeenEffect]) -> str:
     if not wanted or not states or wanted in states:
         return ""
     return f"It shows the state {states.pop()}, and {wanted} is wanted"
+
+
+def _wrong_removal(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
+    """Return that what went, where something is to go, has none of the words for it."""
+    gone = [e for e in effects if e.kind is SeenEffectKind.ITEM_REMOVED]
+    about = {word for word in words(one.object) if len(word) >= _LEAST_NAME}
+    if folded(one.value).strip() != GONE or not gone or not about:
+        return ""
+    steps = {effect.step for effect in gone}
+    acts = (act.label for act in past.actions if act.step in steps)
+    said = folded("\n".join([*(f"{e.object}\n{e.page}" for e in gone), *acts]))
+    if any(word in said for word in about):
+        return ""
+    return f"What went is “{one_line(gone[-1].object, 60)}”, not “{one_line(one.object, 60)}”"
 
 
 def _wrong_recipient(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
@@ -221,7 +240,7 @@ def _unshown_state(one: Requirement, evidence: Sequence[Evidence], past: ClaimHi
             continue
         if pointer.step == newest and _carries_all(one, element):
             return ""
-        if past.has_effects and not _was_there(element, past):
+        if has_own_change(past) and not _was_there(element, past):
             return ""
     return NO_EFFECT
 
@@ -268,7 +287,10 @@ def _unlike(
     values = values_of(one.text, today)
     if not values or any(pointer.region for pointer in evidence):
         return ""
-    missing = missing_values(values, f"{said}\n{_standing_text(past)}", today)
+    shown = f"{said}\n{_standing_text(past)}"
+    if one.kind in {RequirementKind.CHANGE, RequirementKind.ANY} and past.has_effects:
+        shown = text_of_change(one, evidence, past)
+    missing = _without_former(missing_values(values, shown, today), values, past, today)
     count = len({(p.effect, p.step, p.element) for p in evidence})
     missing = tuple(
         value
@@ -279,6 +301,20 @@ def _unlike(
         shown = ", ".join(f'"{one_line(value.text, 60)}"' for value in missing[:4])
         return f"Nothing that was done, and nothing on the last screen, shows {shown}"
     return _wrong_name(one, said, past)
+
+
+def _without_former(
+    missing: tuple[Value, ...], values: tuple[Value, ...], past: ClaimHistory, today: date | None
+) -> tuple[Value, ...]:
+    """Leave out the value that something had before, as "from 2 to 3" names both."""
+    former = text_before_change(past)
+    lacking = [value.kind for value in missing]
+    return tuple(
+        value
+        for value in missing
+        if lacking.count(value.kind) == [one.kind for one in values].count(value.kind)
+        or not is_carried(value, former, today)
+    )
 
 
 def _wrong_name(one: Requirement, said: str, past: ClaimHistory) -> str:
@@ -339,7 +375,9 @@ def _not_in_front(
     return ""
 
 
-def _unread(one: Requirement, answer: str, evidence: Sequence[Evidence], said: str) -> str:
+def _unread(
+    one: Requirement, answer: str, evidence: Sequence[Evidence], said: str, past: ClaimHistory
+) -> str:
     """Return that an answer tells nothing of what is pointed at, or other numbers."""
     if any(pointer.region for pointer in evidence):
         return ""
@@ -347,15 +385,21 @@ def _unread(one: Requirement, answer: str, evidence: Sequence[Evidence], said: s
     if told:
         shown = numbers_in(said)
         if any(_is_shown(n, shown, len(evidence)) for n in told):
-            return ""
+            return told_of_another(one, told, past)
         return "The evidence shows none of the numbers in your answer"
+    few = numbers_in(answer)
+    values = [number.value for number in numbers_in(said)]
+    count = len({(p.step, p.element) for p in evidence})
+    if few and not any(n.may_be(count) or any(map(n.may_be, values)) for n in few):
+        return "The evidence shows none of the numbers in your answer"
+    asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
+    tells = frozenset(words(answer))
+    if len(tells) >= _LONG_ANSWER and tells.isdisjoint(asked | frozenset(words(said))):
+        return "Your summary says nothing of what was asked"
     if _QUESTION.search(one.text):
         # Yes and no are on no screen.
         return ""
-    asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
     news = [word for word in words(said) if word not in asked and len(word) >= _LEAST_NAME]
-    count = len({(p.step, p.element) for p in evidence})
-    few = [n for n in numbers_in(answer) if n.may_be(count)]
     if few or not frozenset(news).isdisjoint(words(answer)):
         return ""
     return "Your summary says nothing of what the evidence shows"

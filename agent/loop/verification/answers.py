@@ -79,9 +79,13 @@ def _is_made_of(number: Number, read: set[Decimal], screens: Sequence[StoredScre
     if number.value % 1 == 0 and 0 <= number.value <= max(rows, min(distinct, 60)):
         return True
     values = sorted(read)[:_MOST_NUMBERS]
+    has_cents = bool(number.value % 1)
     for at, one in enumerate(values):
         for other in values[at:]:
-            made = [one + other, other - one, one * other]
+            made = [one * other]
+            if bool(one % 1) == bool(other % 1) == has_cents or not (one % 1 or other % 1):
+                # Prices are added to prices, and not to what is counted or dated.
+                made += [one + other, other - one]
             made += [other / one] if one else []
             made += [one / other] if other else []
             if any(number.may_be(value) or _rounds_to(value, number) for value in made):

@@ -162,7 +162,9 @@ class Claims:
     ) -> None:
         """Keep the verifier's verdicts, each "met" only if what it points at agrees."""
         said = {one.number: one for one in done.verdicts}
-        taken = {pointer.effect for one in found.values() for pointer in one.evidence}
+        taken: dict[int, str] = {}
+        for shown in found.values():
+            self._take(taken, shown.text, shown)
         for one in asked:
             verdict = said.get(one.number)
             if verdict is None:
@@ -179,7 +181,7 @@ class Claims:
                     self.past,
                     answer=claim.answer,
                     today=claim.today,
-                    taken=frozenset(taken),
+                    taken=taken,
                     excused=self._excused(one, (*said.values(), *found.values())),
                 )
                 if why:
@@ -187,8 +189,14 @@ class Claims:
                         one, GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY, why, verdict.evidence
                     )
             if verdict.verdict is GoalVerdict.MET and one.kind in _CHANGES:
-                taken |= {pointer.effect for pointer in verdict.evidence}
+                self._take(taken, f"{one.text} {one.object}", verdict)
             found[one.number] = verdict
+
+    def _take(self, taken: dict[int, str], text: str, shown: RequirementVerdict) -> None:
+        """Note that effects serve a requirement."""
+        for pointer in shown.evidence:
+            if pointer.effect:
+                taken[pointer.effect] = f"{taken.get(pointer.effect, '')} {text}"
 
     def _excused(self, one: Requirement, verdicts: Sequence[RequirementVerdict]) -> frozenset[int]:
         """Return the effects that were taken back as another requirement asks for."""

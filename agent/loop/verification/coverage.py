@@ -5,12 +5,12 @@ requirement; what is not becomes a requirement of its own, so that no list leave
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from agent.language.tokens import Token, tokens, words
+from agent.language.tokens import Token, is_unspaced, tokens, words
 from agent.loop.verification.values import is_carried, values_of
 from agent.records import Requirement, RequirementKind, RequirementOrigin
 from agent.safety.redacting.redaction import TAKEN_OUT
@@ -19,6 +19,7 @@ from agent.text import one_line
 MOST_REQUIREMENTS = 30
 MOST_CHARS = 500
 _SENTENCE = re.compile(r"(?:[.!?](?=\s)|[。！？;；\n])\s*")
+_LETTER_WEIGHT = 0.4
 _LONGEST_GAP = 3
 """Words in a row that need not be in any requirement: politeness, joining words."""
 
@@ -87,20 +88,35 @@ def shared_words(text: str, parts: Sequence[str], names: str = "") -> str:
 
 
 def _left_out(sentence: str, said: str, known: frozenset[str]) -> str:
-    """Return the part of a sentence from its first to its last word that no requirement has."""
+    """Return the part of a sentence that no requirement has: from the first gap that counts to the
+    last, without what only joins.
+    """
     spans = [(v.start, v.end) for v in values_of(sentence) if not is_carried(v, said)]
-    counts = bool(spans)
+    for gap in _gaps(sentence, known):
+        if sum(map(_weight, gap)) > _LONGEST_GAP or any(map(_names, gap)):
+            spans.append((gap[0].start, gap[-1].end))
+    if not spans:
+        return ""
+    return sentence[min(start for start, _ in spans) : max(end for _, end in spans)].strip()
+
+
+def _gaps(sentence: str, known: frozenset[str]) -> Iterator[list[Token]]:
+    """Yield the runs of words that no requirement has."""
     gap: list[Token] = []
     for token in tokens(sentence):
         if words(token.text) and set(words(token.text)) <= known:
+            if gap:
+                yield gap
             gap = []
-            continue
-        gap.append(token)
-        counts = counts or len(gap) > _LONGEST_GAP or _names(token)
-        spans.append((token.start, token.end))
-    if not counts:
-        return ""
-    return sentence[min(start for start, _ in spans) : max(end for _, end in spans)].strip()
+        else:
+            gap.append(token)
+    if gap:
+        yield gap
+
+
+def _weight(token: Token) -> float:
+    """Return how much of a word a token is: a script without blanks gives one for each letter."""
+    return _LETTER_WEIGHT if is_unspaced(token.text) else 1.0
 
 
 def _names(token: Token) -> bool:

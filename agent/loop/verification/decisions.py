@@ -28,6 +28,7 @@ from agent.records import (
     SeenEffectKind,
     VerifiedBy,
 )
+from agent.safety.effects.lexicon import Meaning, read
 from agent.text import one_line
 
 ON, OFF, GONE = "on", "off", "gone"
@@ -46,6 +47,7 @@ _MOST_UNEXPLAINED = 2
 """Words of a requirement that an effect need not say: what is done, and what joins."""
 _KIND_WORD = 1
 """One more where a text is quoted, or a page is to be opened: what kind of thing that is."""
+_LEAST_VERB = 3
 _MOST_OF_REST = 4
 """So few words say that all the rest is to stay: and nothing else."""
 _LASTING = frozenset(
@@ -64,6 +66,26 @@ _LASTING = frozenset(
 def is_lasting(effect: SeenEffect) -> bool:
     """Return whether an effect says that something is otherwise now, beyond a field or a dialog."""
     return effect.kind in _LASTING or effect.saved in {FieldFate.SAVED, FieldFate.SUBMITTED}
+
+
+def is_search(effect: SeenEffect) -> bool:
+    """Return whether a text was typed to look for something, which changes nothing."""
+    typed = effect.kind is SeenEffectKind.FIELD and effect.saved is FieldFate.TYPED
+    return typed and Meaning.SEARCH in read(effect.object).found
+
+
+def has_own_change(past: ClaimHistory) -> bool:
+    """Return whether something stands that lasts, or a text in a field that does not search."""
+    return any(
+        is_lasting(one)
+        or (
+            one.kind is SeenEffectKind.FIELD
+            and bool(one.after)
+            and one.saved is not FieldFate.ABANDONED
+            and not is_search(one)
+        )
+        for one in past.effects
+    )
 
 
 def decided(
@@ -300,10 +322,29 @@ def _removed(
         reason = f"“{one_line(left.label, 60)}” is still on the screen"
         shown = element_evidence(past.last[0], left, past.last[1])
         return _verdict(one, GoalVerdict.NOT_MET, reason, (shown,))
-    literal = [e for e in gone if any(has_phrase(words(one.text), words(n)) for n in names)]
+    # What was archived or moved is gone from its list as well.
+    literal = [
+        e
+        for e in gone
+        if any(has_phrase(words(one.text), words(n)) for n in names) and _as_said(e, one, past)
+    ]
     if literal and _says_all("\n".join([*map(_effect_text, literal), *names]), one, past, today):
         return _verdict(one, GoalVerdict.MET, "", [evidence_of(effect) for effect in literal])
     return None
+
+
+def _as_said(effect: SeenEffect, one: Requirement, past: ClaimHistory) -> bool:
+    """Return whether what was pressed for an effect is called by a word of the operator's own."""
+    said = {word for word in words(one.text) if len(word) >= _LEAST_VERB}
+    acts = (act for act in past.actions if act.step == effect.step)
+    pressed = [word for act in acts for word in words(act.label)]
+    pressed += [
+        word
+        for other in past.own_effects
+        if other.kind is SeenEffectKind.DIALOG_CLOSED and other.seen_step == effect.seen_step
+        for word in words(other.after)
+    ]
+    return not said.isdisjoint(pressed)
 
 
 def _listed(names: Sequence[str], seen: Observation) -> Element | None:

@@ -14,6 +14,7 @@ from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.system_dialogs import dialog_note
 from agent.loop.verification.answers import unread_numbers
 from agent.loop.verification.claim_history import ClaimHistory
+from agent.loop.verification.decisions import is_search
 from agent.loop.verification.pointers import element_words
 from agent.loop.verification.values import contradicts_itself, is_carried, values_of
 from agent.records import (
@@ -25,7 +26,6 @@ from agent.records import (
     SeenEffect,
     SeenEffectKind,
 )
-from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.redacting.secrets import SECRET
 from agent.text import one_line
 
@@ -112,7 +112,7 @@ def _unsaved(requirements: Sequence[Requirement], past: ClaimHistory) -> Iterato
         needed = any(_needs(one, text) for one in requirements)
         if effect.saved is FieldFate.ABANDONED and needed:
             yield f'"{said}" was typed into "{field}", and its page was left without saving it'
-        if effect.saved is not FieldFate.TYPED or Meaning.SEARCH in read(effect.object).found:
+        if effect.saved is not FieldFate.TYPED or is_search(effect):
             continue
         held = _field_with(text, past.last[1])
         if held is not None and (needed or _is_composer(held, past.last[1])):
@@ -210,7 +210,9 @@ def _unread(past: ClaimHistory) -> Iterator[str]:
         ]
         if not long:
             continue
-        read_before = unread_numbers(effect.after, past, until=effect.step)
+        # What was typed stands on the screens from then on.
+        typed = next(e for e in past.own_effects if e.after == effect.after)
+        read_before = unread_numbers(effect.after, past, until=typed.step)
         unread = [said for said in read_before if _is_long(said)]
         if unread:
             yield (

@@ -6,12 +6,15 @@ and which tools it had stay out of it; what it claims goes in only where somethi
 
 from collections.abc import Iterator, Sequence
 
+from agent.language.dates import dates_in
 from agent.language.numbers import numbers_in
 from agent.language.tokens import words
 from agent.loop.conversation.prompts import operator_text
-from agent.loop.screen.screen_text import element_line
+from agent.loop.screen.cell_rows import cell_rows
+from agent.loop.screen.screen_text import cells_line, element_line
 from agent.loop.verification.claim_history import ClaimHistory, PastAction
 from agent.loop.verification.pointers import element_words
+from agent.loop.verification.values import ValueKind, values_of
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolSchema
 from agent.records import (
     Observation,
@@ -217,9 +220,18 @@ def _screen(step: int, seen: Observation, room: int) -> Iterator[str]:
     front = f"{seen.foreground.package} {seen.foreground.activity.rsplit('.', 1)[-1]}"
     yield f"## Last screen, S{step}: {front}"
     room_of_fields = MAX_FIELD_CHARS
+    rows = cell_rows(seen.elements)
+    first = {row[0].number: row for row in rows}
+    cells = {cell.number for row in rows for cell in row}
     for element in seen.elements:
+        if element.number in cells and element.number not in first:
+            continue
         line = element_line(element, marks_new=False)
-        if element.editable and len(element.value) > _LINE_CHARS:
+        if element.number in first:
+            # A month takes a line a week, and leaves room for what is below it.
+            line = cells_line(first[element.number], marks_new=False)
+            room -= len(line) + 1
+        elif element.editable and len(element.value) > _LINE_CHARS:
             line += f" In full: {on_one_line(element.value, room_of_fields)}"
             room_of_fields -= len(line)
         elif not element_words(element):
@@ -249,17 +261,23 @@ def _other_screens(
         if len(word) > 2
     }
     numbers = numbers_in(answer) if looks else ()
+    has_dates = any(v.kind is ValueKind.DATE for one in requirements for v in values_of(one.text))
+    own_from = past.actions[0].step if past.actions else 0
     last = past.last[0] if past.last is not None else 0
     told: set[str] = set()
     kept: list[str] = []
     for step, seen in past.seen:
+        cells = {cell.number for row in cell_rows(seen.elements) for cell in row}
         for element in seen.elements:
             line = _line(element_words(element))
-            if step == last or not line or line in told:
+            if step == last or not line or line in told or element.number in cells:
                 continue
             fits = not about.isdisjoint(words(line)) or any(
                 n.may_be(one.value) for n in numbers_in(line) for one in numbers
             )
+            # The day of a form is often one that was left as it stood there.
+            dated = has_dates and step >= own_from and any(map(str.isdigit, line))
+            fits = fits or (dated and bool(dates_in(line)))
             if fits or (looks and not element.editable and any(map(str.isdigit, line))):
                 told.add(line)
                 kept.append(f"S{step}[{element.number}] {line}")

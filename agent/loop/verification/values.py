@@ -33,7 +33,11 @@ _COMMA = re.compile(r"[,，、]\s*")
 _LEAST_DIALLED = 7
 _MOST_ENTRY_WORDS = 5
 _MOST_JOINING_LETTERS = 4
+_LABELLED = 3
+"""An entry of so many words may begin or end with one that says what it is."""
 _HALF_DAY = 12 * 60
+_MOST_CELL_WORDS = 3
+"""A day of a calendar says hardly more than its number and its states."""
 
 
 class ValueKind(StrEnum):
@@ -147,8 +151,12 @@ def contradicts_itself(text: str, today: date | None) -> str:
 
 
 def _has_entry(wanted: tuple[str, ...], said: frozenset[str]) -> bool:
-    """Return whether all words of an entry are said; a short one that joins two may be left out."""
+    """Return whether all words of an entry are said; a short one that joins two may be left out,
+    and one that says what the others are: "name Ada Byron".
+    """
     absent = [word for word in wanted if word not in said]
+    if len(wanted) >= _LABELLED and absent in ([wanted[0]], [wanted[-1]]):
+        return True
     inner = wanted[1:-1] if len(wanted) > 2 else ()
     return not absent or (
         len(absent) == 1 and absent[0] in inner and len(absent[0]) <= _MOST_JOINING_LETTERS
@@ -167,13 +175,20 @@ def _same_dialled(one: str, other: str) -> bool:
 
 def _has_date(day: DateText, text: str, today: date | None) -> bool:
     found = dates_in(text, today)
+    # A month alone is no day of it.
+    found = found if not _says_day(day) else tuple(filter(_says_day, found))
     if any(dates.may_equal(day, one) for one in found):
         return True
     if _has_weekday(day, text, found, today):
         return True
     # A calendar says only the day where the month is on its page.
-    alone = {reading.day for reading in day.readings}
-    return any(one.may_be(wanted) for wanted in alone if wanted for one in numbers_in(text))
+    alone = {reading.day for reading in day.readings} - {None}
+    lines = (numbers_in(line) for line in text.splitlines() if len(words(line)) <= _MOST_CELL_WORDS)
+    return any(len(line) == 1 and any(map(line[0].may_be, alone)) for line in lines)
+
+
+def _says_day(text: DateText) -> bool:
+    return any(one.day is not None or one.weekday is not None for one in text.readings)
 
 
 def _has_weekday(day: DateText, text: str, found: tuple[DateText, ...], today: date | None) -> bool:

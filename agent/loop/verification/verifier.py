@@ -14,6 +14,7 @@ from agent.errors import ModelError, StoreError
 from agent.loop.images.image_prep import Pictures
 from agent.loop.images.set_of_marks import MEDIA_TYPE
 from agent.loop.observe import Sleep
+from agent.loop.screen.changes import PICTURE_ONLY
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.decisions import verdict_of
 from agent.loop.verification.pointers import all_pointed
@@ -111,11 +112,16 @@ class ModelVerifier:
         raise AssertionError("the last attempt returns or raises")
 
     async def _picture(self, past: ClaimHistory) -> tuple[bytes, str] | None:
-        """Return the last frame where its elements do not say all of it; None elsewhere."""
+        """Return the last frame where its elements do not say all of it, or did not suffice."""
         if past.last is None:
             return None
         _, seen = past.last
-        if seen.frame is None or not (seen.is_silent or len(seen.elements) <= 1):
+        says_little = (
+            seen.is_silent
+            or len(seen.elements) <= 1
+            or any(other.change.startswith(PICTURE_ONLY) for _, other in past.seen)
+        )
+        if seen.frame is None or not (says_little or past.refusals):
             return None
         try:
             data = await self.read_blob(seen.frame.digest)

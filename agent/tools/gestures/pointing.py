@@ -59,6 +59,10 @@ class TapPoint(PhoneTool, frozen=True, kw_only=True):
         return (Act(kind=kind, point=resolved.point),)
 
 
+OF_ITS_WIDTH = "of its width"
+"""What a result says behind the share that a slider was dragged to."""
+
+
 class DragTo(PhoneTool, frozen=True, kw_only=True):
     """Drag: a slider, an icon, a list item."""
 
@@ -89,7 +93,7 @@ class DragTo(PhoneTool, frozen=True, kw_only=True):
         elif element is not None and share is not None:
             # From its other half: a drag has to move, also to the middle.
             start = _at_share(element, 0.25 if share >= 0.5 else 0.75)
-            end, where = _at_share(element, share), f"{share:.0%} of its width"
+            end, where = _at_share(element, share), f"{share:.0%} {OF_ITS_WIDTH}"
         else:
             end = _read_point(self.end)
             where = _written(end)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from agent import protocol
 from agent.records import (
@@ -226,6 +227,17 @@ def test_a_text_in_a_form_that_was_refused_is_abandoned(pressed: str, fate: str)
     played.press(pressed)
     [left] = played.see(seen(rows("Milk", "Eggs")))
     assert left.saved is FieldFate(fate)
+
+
+def test_a_slider_that_no_tree_places_stands_where_it_was_dragged() -> None:
+    bar = "android.widget.SeekBar"
+    nodes = page(node("Brightness", (0.1, 0.3, 0.9, 0.35), class_name=bar, clickable=True))
+    for share, differs, said in (("80%", 0.3, "80% of its width"), ("80%", 0.0, "")):
+        played = Played()
+        played.see(seen(nodes))
+        played.act("drag", "Brightness", end=share, said=f"OK: Dragged it to {share} of its width.")
+        found = played.see(replace(seen(nodes), picture_change=differs))
+        assert [one.after for one in found] == ([said] if said else [])
 
 
 def frame(width: int, height: int) -> Frame:

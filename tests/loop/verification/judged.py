@@ -83,12 +83,27 @@ class Work:
         return self
 
     def act(
-        self, tool: str = "click_element", said: str = "OK: Done.", arguments: str = "{}"
+        self,
+        tool: str = "click_element",
+        said: str = "OK: Done.",
+        arguments: str = "{}",
+        pressed: str = "",
     ) -> "Work":
-        """Do something on the newest screen."""
+        """Do something on the newest screen.
+
+        Args:
+            pressed: the label of what is pressed there.
+        """
         call = f"c{self._step}-{len(self.past.actions)}"
+        shown = self.past.last[1].elements if self.past.last else ()
+        element = next((e for e in shown if pressed and e.label == pressed), None)
         asked = protocol.ToolCallRequested(
-            step=self._step, call_id=call, tool=tool, arguments=arguments
+            step=self._step,
+            call_id=call,
+            tool=tool,
+            arguments=arguments,
+            kind="action",
+            element=element,
         )
         self.past.fold(asked)
         done = ActionOutcome.DONE
