@@ -9,16 +9,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from agent.language.tokens import tokens, words
-from agent.loop.verification.coverage import sentences, shared_words, uncovered
-from agent.loop.verification.values import missing_values, values_of
+from agent.loop.verification.coverage import says_own, sentences, shared_words, uncovered
+from agent.loop.verification.values import values_of
 from agent.protocol import Target
 from agent.records import DeviceInfo, Requirement
 from agent.text import one_line
 
+_SEVERAL = 2
 _FEW_WORDS = 2
 """So few words between two phones join them, and ask nothing of either."""
-_ENOUGH = 0.5
-"""Of the words that a goal says of one phone alone, this share is in its objective."""
 
 
 class PhonePart(NamedTuple):
@@ -107,6 +106,21 @@ def idle_phones(
     return tuple(one.serial for one in phones if one.serial not in given and not one.driver)
 
 
+def said_of_all(goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo]) -> str:
+    """Return the few words that no objective says, where every phone has the same one.
+
+    They say that it is for all of them, and that is so.
+    """
+    given = {target.serial for target in targets}
+    if len({target.objective for target in targets}) != 1 or len(given) < _SEVERAL:
+        return ""
+    if named_phones(goal, phones) or any(one.serial not in given for one in phones):
+        return ""
+    rest = left_out(goal, [targets[0].objective], phones)
+    is_short = len(rest) == 1 and len(words(rest[0])) <= _FEW_WORDS and not values_of(rest[0])
+    return rest[0] if is_short else ""
+
+
 def _of_all(goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo]) -> str:
     names = " ".join(f"{one.name} {one.serial} {one.model}" for one in phones)
     return shared_words(goal, [target.objective for target in targets], names)
@@ -123,18 +137,9 @@ def left_out(goal: str, objectives: Sequence[str], phones: Iterable[DeviceInfo])
     return uncovered(goal, made)
 
 
-def carried_by(part: PhonePart, others: Sequence[PhonePart], objective: str) -> bool:
-    """Return whether an objective carries what a goal says of a phone and of no other."""
-    if missing_values(values_of(part.text), objective):
-        return False
-    elsewhere = {w for one in others if one.text != part.text for w in words(one.text)}
-    own = set(words(part.text)) - elsewhere
-    return len(own & set(words(objective))) >= _ENOUGH * len(own)
-
-
 def _carries(part: PhonePart, parts: Sequence[PhonePart], targets: Sequence[Target]) -> bool:
     ours = " \n".join(one.objective for one in targets if one.serial == part.serial)
-    return carried_by(part, parts, ours)
+    return says_own(part.text, [one.text for one in parts], ours)
 
 
 def _mentions(goal: str, phones: Iterable[DeviceInfo]) -> list[_Mention]:

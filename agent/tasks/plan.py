@@ -28,7 +28,14 @@ from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCal
 from agent.protocol import AgentMessage, RequirementsUpdate, Target, ToolCallRequested, WarningEvent
 from agent.records import ActionOutcome, Requirement
 from agent.tasks.delegation import Delegation, PhoneView
-from agent.tasks.phone_parts import PhonePart, idle_phones, named_phones, phone_parts, plan_gap
+from agent.tasks.phone_parts import (
+    PhonePart,
+    idle_phones,
+    named_phones,
+    phone_parts,
+    plan_gap,
+    said_of_all,
+)
 from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
 from agent.tasks.targets import BadTargets, checked_targets, on_main_displays
 from agent.text import counted, one_line
@@ -308,6 +315,7 @@ class _Planning:
         last = max((one.number for one in kept), default=0)
         named = {phone.serial: f"{phone.name} {phone.serial} {phone.model}" for phone in infos}
         mentioned = " ".join(named[serial] for serial in named_phones(self._goal, infos))
+        mentioned = f"{mentioned} {said_of_all(self._goal, targets, infos)}".strip()
         goal = one_line(self._goal, MOST_CHARS)
         idle = idle_phones(self._goal, targets, infos)
         parts = [*phone_parts(self._goal, infos), *(PhonePart(goal, one) for one in idle)]

@@ -14,7 +14,7 @@ from agent.language.numbers import Number, numbers_in
 from agent.language.tokens import has_phrase, words
 from agent.loop.verification.change_values import text_before_change, text_of_change
 from agent.loop.verification.claim_history import ClaimHistory
-from agent.loop.verification.conditions import other_state, unfounded_condition
+from agent.loop.verification.conditions import other_state, touched, unfounded_condition
 from agent.loop.verification.decisions import (
     GONE,
     OFF,
@@ -95,7 +95,7 @@ def objection(
         case RequirementKind.CONDITION:
             return unfounded_condition(one, evidence, said, past)
         case RequirementKind.KEEP:
-            return other_state(one, past)
+            return touched(one, past, taken or {}) or other_state(one, past)
         case _:
             return ""
 

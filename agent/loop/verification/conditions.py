@@ -4,13 +4,14 @@ Pure. Whoever lists a part so exempts it from an effect. Invariant: what can be 
 all the same: a text or a number that is written out, a switch's state, a verb that a button says.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from agent.language.numbers import numbers_in
 from agent.language.tokens import has_phrase, words
+from agent.loop.effects.pages import JOINT
 from agent.loop.verification.change_values import text_of_change
 from agent.loop.verification.claim_history import ClaimHistory
-from agent.loop.verification.decisions import OFF, ON, said_states
+from agent.loop.verification.decisions import OFF, ON, is_lasting, said_states
 from agent.loop.verification.values import ValueKind, is_carried, values_of
 from agent.records import Evidence, Requirement
 from agent.safety.phrasebook import Act, phrases
@@ -35,6 +36,21 @@ def unfounded_condition(
     if verb := _asks_for(one, past):
         return f"“{verb}” asks for an act, and is listed as a condition: list it as a change"
     return _unlike(one, evidence, said, past) or other_state(one, past)
+
+
+def touched(one: Requirement, past: ClaimHistory, taken: Collection[int]) -> str:
+    """Return that something which a part names, and wants kept, was changed for no other part.
+
+    Args:
+        taken: the effects that other parts are shown by.
+    """
+    for effect in past.effects:
+        name = words(effect.object.partition(JOINT)[0])
+        is_named = any(map(str.isalpha, effect.object)) and bool(name)
+        is_spare = is_lasting(effect) and effect.number not in taken
+        if is_named and is_spare and has_phrase(words(one.text), name):
+            return f"“{one_line(effect.object, 60)}” was changed at step {effect.step}"
+    return ""
 
 
 def other_state(one: Requirement, past: ClaimHistory) -> str:

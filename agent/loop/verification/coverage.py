@@ -19,6 +19,8 @@ from agent.text import one_line
 MOST_REQUIREMENTS = 30
 MOST_CHARS = 500
 _SENTENCE = re.compile(r"(?:[.!?](?=\s)|[。！？;；\n])\s*")
+_ENOUGH = 0.5
+"""Of the words that only one part of a goal has, this share is in what was made of it."""
 _LETTER_WEIGHT = 0.4
 _LONGEST_GAP = 3
 """Words in a row that need not be in any requirement: politeness, joining words."""
@@ -85,6 +87,15 @@ def shared_words(text: str, parts: Sequence[str], names: str = "") -> str:
     if len(left) < 2:
         return ""
     return text[left[0].start : left[-1].end]
+
+
+def says_own(part: str, parts: Sequence[str], objective: str) -> bool:
+    """Return whether an objective says what one part of a goal says and no other part does."""
+    if any(not is_carried(value, objective) for value in values_of(part)):
+        return False
+    elsewhere = {word for other in parts if other != part for word in words(other)}
+    own = set(words(part)) - elsewhere
+    return len(own & set(words(objective))) >= _ENOUGH * len(own)
 
 
 def _left_out(sentence: str, said: str, known: frozenset[str]) -> str:

@@ -182,7 +182,7 @@ def _has_date(day: DateText, text: str, today: date | None) -> bool:
     if _has_weekday(day, text, found, today):
         return True
     # A calendar says only the day where the month is on its page.
-    alone = {reading.day for reading in day.readings} - {None}
+    alone = [reading.day for reading in day.readings if reading.day is not None]
     lines = (numbers_in(line) for line in text.splitlines() if len(words(line)) <= _MOST_CELL_WORDS)
     return any(len(line) == 1 and any(map(line[0].may_be, alone)) for line in lines)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from agent.loop.verification.coverage import shared_words, uncovered
+from agent.loop.verification.coverage import says_own, shared_words, uncovered
 from agent.protocol import Event, VerificationRecorded
 from agent.records import (
     Evidence,
@@ -53,8 +53,8 @@ def parent_verification(
             for at, child in enumerate(children, start=1)
         ]
         listed = tuple(one for one in listed if one.is_operators)
-        return together([*parts, *(_judged(one, children, found) for one in listed)])
-    return together([_judged(one, children, found) for one in listed])
+        return together([*parts, *(_judged(one, parent, children, found) for one in listed)])
+    return together([_judged(one, parent, children, found) for one in listed])
 
 
 def _part(number: int, child: Session, said: Verification) -> RequirementVerdict:
@@ -78,7 +78,10 @@ def _unmet(child: Session) -> GoalVerdict:
 
 
 def _judged(
-    one: Requirement, children: Sequence[Session], found: Mapping[str, Verification]
+    one: Requirement,
+    parent: Session,
+    children: Sequence[Session],
+    found: Mapping[str, Verification],
 ) -> RequirementVerdict:
     ours = [c for c in children if not one.phone or c.serial == one.phone]
     carry = [c for c in ours if one.phone or _says_some(one, c)]
@@ -88,6 +91,9 @@ def _judged(
     if not carry or (missing := uncovered(one.text, said)):
         lacking = one.text if not carry else missing[0]
         return replace(verdict, reason=f"No subtask{where} says “{one_line(lacking, 120)}”")
+    parts = [other.text for other in wanted(parent.requirements)]
+    if one.phone and not says_own(one.text, parts, "\n".join(child.goal for child in carry)):
+        return replace(verdict, reason=f"No subtask{where} says “{one_line(one.text, 120)}”")
     if not one.phone and (shared := shared_words(one.text, [c.goal for c in carry], one.object)):
         return replace(verdict, reason=f"No subtask says “{one_line(shared, 120)}”")
     denied = [child for child in carry if child.verdict is GoalVerdict.NOT_MET]

@@ -132,6 +132,13 @@ class SessionPaneController(Controller):
         if self._deck.selected:
             self._deck.console_app.push_screen(ReplayScreen(self._deck.selected))
 
+    def do_session_require(self) -> None:
+        """Open the list of what the session's goal requires."""
+        from console.screens.dialogs.requirements import RequirementsScreen
+
+        if self._deck.selected:
+            self._deck.console_app.push_screen(RequirementsScreen(self._deck.selected))
+
     def do_session_keep(self) -> None:
         """Keep the pictures of the selected session's tree for ever, or return them to
         retention.

@@ -15,7 +15,14 @@ from agent.records import (
     VerifiedBy,
 )
 from agent.sessions.rules.parent_verdict import parent_verification
-from agent.tasks.phone_parts import PhonePart, idle_phones, named_phones, phone_parts, plan_gap
+from agent.tasks.phone_parts import (
+    PhonePart,
+    idle_phones,
+    named_phones,
+    phone_parts,
+    plan_gap,
+    said_of_all,
+)
 
 
 def _phone(serial: str, name: str) -> DeviceInfo:
@@ -29,6 +36,7 @@ TRAILS = "Turn on Night Light on Alpha and Do Not Disturb on Beta"
 BOTH = "On Alpha and Beta turn on Night Light at 22:30"
 NIGHT, QUIET = "turn on Night Light", "turn on Do Not Disturb"
 LATE = "turn on Night Light at 22:30"
+BLUE, DARK, EARLY = "turn on Bluetooth", "turn on the dark theme", "Set an alarm for 06:20"
 
 
 def _plan(*parts: tuple[str, str]) -> tuple[Target, ...]:
@@ -44,6 +52,7 @@ def _parts(goal: str, parts: tuple[tuple[str, str], ...]) -> list[PhonePart]:
 def _judged(goal: str, *parts: tuple[str, str], verified: bool = True) -> Verification:
     """Judge a tree whose children are all verified, as nobody lied."""
     names = " ".join(f"{phone.name} {phone.serial}" for phone in PHONES)
+    names += f" {said_of_all(goal, _plan(*parts), PHONES)}"
     requirements = tuple(
         Requirement(number=number, text=part.text, phone=part.serial, object=names)
         for number, part in enumerate(_parts(goal, parts), start=1)
@@ -81,6 +90,10 @@ WRONG = [
     (LEADS, ("s1", NIGHT), ("s2", NIGHT)),
     (BOTH, ("s1", LATE), ("s2", "turn on Night Light at 21:30")),
     (BOTH, ("s1", LATE)),
+    (f"On Alpha {DARK}; on Beta set an alarm", ("s1", DARK), ("s2", DARK)),
+    (f"On Alpha {BLUE}; on Beta {DARK}", ("s1", BLUE), ("s2", BLUE)),
+    (f"{EARLY} on both phones", ("s1", EARLY), ("s2", "Set an alarm for 06:40")),
+    ("Text Dad 'Late' from both phones", ("s1", "Text Dad 'Late'"), ("s2", "Text Ana 'Late'")),
     ("Turn on Night Light and Do Not Disturb", ("s1", NIGHT), ("s2", NIGHT)),
 ]
 
@@ -122,6 +135,21 @@ def test_swapped_phones_and_half_a_goal_are_told_and_never_verified(case: Case) 
     goal, *parts = case
     assert plan_gap(goal, _plan(*parts), PHONES)
     assert not _judged(goal, *parts).is_met
+
+
+@pytest.mark.parametrize(
+    ("goal", "objective", "met"),
+    [
+        ("Stelle auf allen Handys einen Wecker auf 06:45", "Stelle einen Wecker auf 06:45", True),
+        ("すべての電話でBluetoothをオンにする", "Bluetoothをオンにする", True),
+        ("Stelle einen Wecker auf 06:45 und rufe Anna an", "Stelle einen Wecker auf 06:45", False),
+    ],
+)
+def test_that_it_is_for_all_phones_is_shown_by_all_phones(
+    goal: str, objective: str, met: bool
+) -> None:
+    assert _judged(goal, ("s1", objective), ("s2", objective)).is_met is met
+    assert not _judged(goal, ("s1", objective)).is_met
 
 
 def test_phones_are_named_as_the_operator_calls_them() -> None:
