@@ -29,6 +29,7 @@ from agent.loop.verification.named_things import (
     beside_thing,
     left_out_thing,
     other_thing,
+    page_of_other,
     told_of_another,
 )
 from agent.loop.verification.pointers import element_words, text_of
@@ -87,13 +88,16 @@ def objection(
             told = _unread(one, answer, evidence, said, past)
             return against if opened and told else ""
         case RequirementKind.OPEN:
-            return _not_in_front(one, evidence, said, past) or _unlike(
-                one, evidence, said, past, today
+            return (
+                _not_in_front(one, evidence, said, past)
+                or page_of_other(one, past)
+                or _unlike(one, evidence, said, past, today)
             )
         case RequirementKind.TELL:
             return _unread(one, answer, evidence, said, past)
         case RequirementKind.CONDITION:
-            return unfounded_condition(one, evidence, said, past)
+            lasting = [effect for effect in past.effects if is_lasting(effect)]
+            return unfounded_condition(one, evidence, said, past) or other_thing(one, lasting, past)
         case RequirementKind.KEEP:
             return touched(one, past, taken or {}) or other_state(one, past)
         case _:
@@ -116,6 +120,9 @@ def _unshown_change(
     # What a list left out may be said by the words of a part that it has.
     others = {} if one.kind is RequirementKind.ANY else taken
     own = [e for e in lasting if e.number not in taken or _shares(e, one, others.get(e.number, ""))]
+    if folded(one.value).strip() == GONE:
+        # What was written or changed in a form is not gone by that.
+        own = [e for e in own if e.kind is not SeenEffectKind.FIELD and not _was_typed(e, past)]
     if own:
         return (
             _wrong_state(one, own)
@@ -161,7 +168,7 @@ def _shares(effect: SeenEffect, one: Requirement, other: str) -> bool:
     Args:
         other: the words of those that it serves already, which prove nothing.
     """
-    said = f"{effect.object} {effect.after} {effect.page}"
+    said = f"{effect.object} {effect.after}"
     wanted = {w for w in words(f"{one.object} {one.recipient} {one.text}") if len(w) >= _LEAST_NAME}
     wanted -= set(words(other))
     values = values_of(one.text)
@@ -179,6 +186,12 @@ def _wrong_state(one: Requirement, effects: Sequence[SeenEffect]) -> str:
     if not wanted or not states or wanted in states:
         return ""
     return f"It shows the state {states.pop()}, and {wanted} is wanted"
+
+
+def _was_typed(effect: SeenEffect, past: ClaimHistory) -> bool:
+    """Return whether an approval was one to type."""
+    tools = {act.tool for act in past.actions if act.step == effect.step}
+    return effect.kind is SeenEffectKind.APPROVED and tools == {"type_text"}
 
 
 def _wrong_removal(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
@@ -240,7 +253,7 @@ def _unshown_state(one: Requirement, evidence: Sequence[Evidence], past: ClaimHi
             continue
         if pointer.step == newest and _carries_all(one, element):
             return ""
-        if has_own_change(past) and not _was_there(element, past):
+        if has_own_change(past) and _is_about(one, element) and not _was_there(element, past):
             return ""
     return NO_EFFECT
 
@@ -252,6 +265,16 @@ def _carries_all(one: Requirement, element: Element) -> bool:
     wanted = words(one.value)
     has_wanted = bool(wanted) and has_phrase(words(said), wanted)
     return (has_wanted or bool(values)) and not missing_values(values, said)
+
+
+def _is_about(one: Requirement, element: Element) -> bool:
+    """Return whether an element says something of a requirement's thing, where that has a name."""
+    said = element_words(element)
+    names = [word for word in words(one.object) if len(word) >= _LEAST_NAME]
+    values = values_of(one.text)
+    if any(name in folded(said) for name in names):
+        return True
+    return not (names or values) or any(is_carried(value, said) for value in values)
 
 
 def _was_there(element: Element, past: ClaimHistory) -> bool:

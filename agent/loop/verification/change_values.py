@@ -36,7 +36,7 @@ _NAMES_THINGS = frozenset(
 
 def text_of_change(one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory) -> str:
     """Return all that may carry a value of a requirement that asks for a change."""
-    done = [text for effect in past.effects for text in _said(effect)]
+    done = [text for effect in past.effects for text in _texts_of(effect)]
     done += [act.approved for act in past.actions if act.approved and act.took_effect]
     done += [act.result for act in past.actions if act.result.startswith("{")]
     shown = (*_pointed(evidence, past), *_forms(past), *_beside_names(one, past))
@@ -48,10 +48,10 @@ def text_before_change(past: ClaimHistory) -> str:
     return "\n".join(effect.before for effect in past.own_effects)
 
 
-def _said(effect: SeenEffect) -> tuple[str, ...]:
+def _texts_of(effect: SeenEffect) -> tuple[str, ...]:
     if effect.saved is FieldFate.ABANDONED or is_search(effect):
         return ()
-    if effect.kind is SeenEffectKind.DIALOG_OPENED:
+    if effect.kind in {SeenEffectKind.DIALOG_OPENED, SeenEffectKind.DIALOG_CLOSED}:
         return ()
     return effect.object, effect.after, effect.page
 

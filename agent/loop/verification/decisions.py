@@ -47,6 +47,8 @@ _MOST_UNEXPLAINED = 2
 """Words of a requirement that an effect need not say: what is done, and what joins."""
 _KIND_WORD = 1
 """One more where a text is quoted, or a page is to be opened: what kind of thing that is."""
+_WAYS = frozenset({"tab", "nav-btn"})
+"""Lead to a list, and are no row of it."""
 _LEAST_VERB = 3
 _MOST_OF_REST = 4
 """So few words say that all the rest is to stay: and nothing else."""
@@ -351,7 +353,8 @@ def _listed(names: Sequence[str], seen: Observation) -> Element | None:
     """Return the row of a screen that is called as one of some names, by its whole label."""
     wanted = {words(name) for name in names if words(name)}
     for element in seen.elements:
-        if element.clickable and not element.editable and words(element.label) in wanted:
+        is_row = element.clickable and not (element.editable or element.selected)
+        if is_row and element.kind not in _WAYS and words(element.label) in wanted:
             return element
     return None
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agent.language.numbers import Number, numbers_in
 from agent.language.tokens import has_phrase, words
-from agent.loop.effects.pages import groups_of, in_band, row_name
+from agent.loop.effects.pages import JOINT, groups_of, in_band, row_name
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.decisions import is_lasting
 from agent.loop.verification.pointers import element_words
@@ -20,10 +20,16 @@ from agent.text import one_line
 _LEAST_LETTERS = 3
 _ENUMERATED = 2
 """So many rows of one list that were both named and dealt with make an enumeration."""
+_LONG_PART = 3  # Words of a part that tells its row from the others.
+_FRONT = 8
 _HEAD = 6  # Elements at the top of a page, where it says whose it is.
+_MOST_JOINING, _JOINING_LETTERS = 2, 4
+"""Words between two names that only join them: and, und von, y a."""
 _NAME_CHARS = 60
 
 Rows = frozenset[str]
+Parts = dict[str, frozenset[str]]
+"""The rows of a list by their names, each with all its texts."""
 
 
 def other_thing(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
@@ -32,14 +38,43 @@ def other_thing(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHist
     steps = {effect.step for effect in effects}
     effects = [e for e in past.effects if e in effects or (e.step in steps and is_lasting(e))]
     for app in dict.fromkeys(effect.app for effect in effects):
-        for rows in _lists(past, app):
-            named = _named(rows, text)
-            about = [_about(effect, rows, past) for effect in effects if effect.app == app]
+        for parts in _lists_with_parts(past, app):
+            named = _named(frozenset(parts), text)
+            about = [_about(effect, frozenset(parts), past) for effect in effects]
             if not named or any(has_phrase(words(said), words(n)) for said in about for n in named):
                 continue
-            done = [row for row in rows if any(row in said.split("\n") for said in about)]
-            if done:
-                return f"It was done to {_quoted(done[0])}, and the goal names {_quoted(named[0])}"
+            other = next(filter(None, (_row_in(said, parts, named) for said in about)), "")
+            if other:
+                return f"It was done to {_quoted(other)}, and the goal names {_quoted(named[0])}"
+    return ""
+
+
+def page_of_other(one: Requirement, past: ClaimHistory) -> str:
+    """Return that the page in front is another row's than the one that a requirement names."""
+    if past.last is None:
+        return ""
+    seen = past.last[1]
+    front = "\n".join(element_words(element) for element in seen.elements[:_FRONT])
+    for parts in _lists_with_parts(past, seen.foreground.package):
+        named = _named(frozenset(parts), words(one.text))
+        if not named or any(has_phrase(words(front), words(name)) for name in named):
+            continue
+        if other := _row_in(front, parts, named):
+            return f"{_quoted(other)} is in front, and the goal names {_quoted(named[0])}"
+    return ""
+
+
+def _row_in(said: str, parts: Parts, named: Sequence[str]) -> str:
+    """Return a row, named ones apart, that a text says by its name or by a longer part of it."""
+    lines = said.split("\n")
+    for row, own in parts.items():
+        if row in named:
+            continue
+        longer = [part for part in own if len(words(part)) >= _LONG_PART]
+        if row in lines or any(part in lines for part in longer):
+            return row
+        if len(words(row)) > 1 and any(has_phrase(words(line), words(row)) for line in lines):
+            return row
     return ""
 
 
@@ -47,7 +82,10 @@ def left_out_thing(one: Requirement, past: ClaimHistory) -> str:
     """Return the row that a requirement names beside others, and that nothing was done with."""
     text = frozenset(words(one.text))
     said = frozenset(
-        word for effect in past.effects for word in words(f"{effect.object} {effect.after}")
+        word
+        for effect in past.effects
+        if effect.kind is not SeenEffectKind.APPROVED
+        for word in words(f"{effect.object} {effect.after}")
     )
     for rows in _lists(past):
         own = {row: found & text for row, found in _distinctive(rows).items() if found & text}
@@ -64,15 +102,18 @@ def left_out_thing(one: Requirement, past: ClaimHistory) -> str:
 
 
 def _are_joined(one: str, other: str, text: str) -> bool:
-    """Return whether a text names two rows side by side, with a comma or one word in between."""
+    """Return whether a text names two rows side by side, with a comma or a short word between."""
     said = words(text)
     for first, second in ((words(one), words(other)), (words(other), words(one))):
         for at in range(len(said)):
             behind = at + len(first)
             if said[at:behind] != first:
                 continue
-            if said[behind + 1 : behind + 1 + len(second)] == second:
-                return True
+            for gap in range(1, _MOST_JOINING + 1):
+                joins = said[behind : behind + gap]
+                short = all(len(word) <= _JOINING_LETTERS for word in joins)
+                if short and said[behind + gap : behind + gap + len(second)] == second:
+                    return True
             if said[behind : behind + len(second)] == second and "," in text:
                 return True
     return False
@@ -117,7 +158,7 @@ def told_of_another(one: Requirement, numbers: Sequence[Number], past: ClaimHist
 
 
 def row_name_of(effect: SeenEffect) -> str:
-    return effect.object.partition(" | ")[0]
+    return effect.object.partition(JOINT)[0]
 
 
 def _whose(element: Element, seen: Observation, text: tuple[str, ...], past: ClaimHistory) -> str:
@@ -142,14 +183,21 @@ def _whose(element: Element, seen: Observation, text: tuple[str, ...], past: Cla
 
 def _lists(past: ClaimHistory, app: str = "") -> Iterator[Rows]:
     """Yield the names of the rows of each list that was seen, each list with all its rows."""
-    found: dict[tuple[object, ...], set[str]] = {}
+    yield from map(frozenset, _lists_with_parts(past, app))
+
+
+def _lists_with_parts(past: ClaimHistory, app: str) -> Iterator[Parts]:
+    found: dict[tuple[object, ...], Parts] = {}
     for _, seen in past.seen:
         if app and seen.foreground.package != app:
             continue
         for group, rows in groups_of(seen.elements).items():
             key = (seen.foreground.package, seen.foreground.activity, group)
-            found.setdefault(key, set()).update(map(row_name, rows))
-    yield from (frozenset(rows) for rows in found.values() if len(rows) > 1)
+            parts = found.setdefault(key, {})
+            for row in rows:
+                own = frozenset(row.label.split(JOINT))
+                parts[row_name(row)] = parts.get(row_name(row), frozenset()) | own
+    yield from (parts for parts in found.values() if len(parts) > 1)
 
 
 def _named(rows: Rows, text: tuple[str, ...]) -> list[str]:
@@ -167,7 +215,9 @@ def _named(rows: Rows, text: tuple[str, ...]) -> list[str]:
 
 def _about(effect: SeenEffect, rows: Rows, past: ClaimHistory) -> str:
     """Return what an effect says, and all of its page where it is of no row of a list."""
-    said = [effect.object, row_name_of(effect), effect.after, effect.page]
+    # What a person was asked may quote the goal.
+    after = "" if effect.kind is SeenEffectKind.APPROVED else effect.after
+    said = [effect.object, row_name_of(effect), after, effect.page]
     seen = past.screen_of(effect.element_step or effect.seen_step)
     if seen is not None and effect.kind is SeenEffectKind.STATE and said[1] not in rows:
         said += [text for e in seen.elements for text in (row_name(e), e.value) if text]

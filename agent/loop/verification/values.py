@@ -196,6 +196,10 @@ def _has_weekday(day: DateText, text: str, found: tuple[DateText, ...], today: d
     wanted = {one.weekday for one in day.readings if one.month is None and one.day is None} - {None}
     if not wanted:
         return False
+    said = {one.weekday for other in found for one in other.readings} - {None}
+    if said:
+        # Where a day is written out, no letters beside it are the short name of another.
+        return not wanted.isdisjoint(said)
     folded = fold_pieces(pieces(text))
     for at in range(len(folded.plain)):
         names = weekdays().at(folded, at)

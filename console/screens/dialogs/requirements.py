@@ -97,7 +97,9 @@ class RequirementsScreen(Dialog[None]):
         if rows.rows and not rows.cursor_key:
             rows.move_to(rows.rows[0].key)
         chosen = self._chosen()
-        self.query_one("#whole", Static).update(Content("" if chosen is None else _whole(chosen)))
+        self.query_one("#whole", Static).update(
+            Content("" if chosen is None else _full_text(chosen))
+        )
 
     def _chosen(self) -> Requirement | None:
         key = self.query_one(RowList).cursor_key
@@ -194,7 +196,7 @@ def _note(one: Requirement) -> str:
     return " yours" if one.is_operators else f" {one.kind.value.replace('any', '')}".rstrip()
 
 
-def _whole(one: Requirement) -> str:
+def _full_text(one: Requirement) -> str:
     """Return all of a requirement, with how the model reads it."""
     reading = [one.object, one.value, one.recipient and f"to {one.recipient}", one.phone]
     read = " · ".join(one_line(part, 120) for part in reading if part)

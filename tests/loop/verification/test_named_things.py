@@ -174,6 +174,39 @@ def test_an_evening_is_no_morning(shown: str, met: bool) -> None:
     assert is_met(decide(work, listed(goal, Wished(goal)), accomplice())) is met
 
 
+def test_what_was_changed_in_a_form_is_not_gone_by_that() -> None:
+    goal = "Delete the event Dentist"
+    moved = effect(FIELD, "Date", "2026-12-20", saved=FieldFate.SUBMITTED, page="Edit event")
+    work = done(("Dentist",), moved, goal=goal, last=("Lunch",))
+    gone = listed(goal, Wished(goal, object="Dentist", value="gone"))
+    assert not is_met(decide(work, gone, accomplice()))
+    work = done(("Dentist",), effect(REMOVED, "Dentist"), goal=goal, last=("Lunch",))
+    assert is_met(decide(work, gone, accomplice()))
+
+
+@pytest.mark.parametrize("names", FIRST)
+def test_the_page_of_another_row_is_not_opened_by_its_name(names: tuple[str, ...]) -> None:
+    for wanted in names:
+        for opened in names:
+            goal = f"Open {wanted}"
+            page = (node(opened, (0.1, 0.02, 0.9, 0.06)), node("More", (0.1, 0.2, 0.9, 0.3)))
+            work = Work(goal).see(*rows(*names)).act().see(*page)
+            judged = listed(goal, Wished(goal, kind="open", object=opened))
+            assert is_met(decide(work, judged, accomplice())) is (wanted == opened)
+
+
+def test_a_day_that_is_written_out_is_no_other_day() -> None:
+    days = ("lunes", "martes", "miércoles", "jueves", "viernes")
+    for wanted in days:
+        for written in days:
+            goal = f"Añade una nota Recados: llamar el {wanted}"
+            text = f"llamar al fontanero el {written}"
+            note = effect(FIELD, "Note", text, saved=FieldFate.SAVED)
+            work = done(("Recados",), note, goal=goal)
+            judged = listed(goal, Wished(goal, object="Recados"))
+            assert is_met(decide(work, judged, accomplice())) is (wanted == written)
+
+
 def test_what_was_typed_to_search_is_nothing_done() -> None:
     goal = "Set an alarm for 06:20"
     typed = effect(FIELD, "Search notes", "06:20", saved=FieldFate.TYPED)
