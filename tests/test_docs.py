@@ -68,7 +68,7 @@ NAMED = re.compile(r"`((?:agent|bench|console|docs|scripts|tests|virtual_phone|w
 PLACE = re.compile(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", re.MULTILINE)
 
 
-WALKS = ["docs/how-one-tap-travels.md", "docs/how-one-question-travels.md"]
+WALKS = ["docs/how-one-tap-travels.md", "docs/how-one-question-travels.md", "docs/the-loop.md"]
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", *WALKS])

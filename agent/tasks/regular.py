@@ -1,8 +1,9 @@
 """The regular task: observe, think, act, until the goal is met or cannot be (CONTRACTS 5.3).
 
-The loop on one page; each part of a step is a module of `agent.loop`. Invariants: every step, call
-and result is a stored event, the intent before the phone is touched; a resumed turn rebuilds its
-memory from those events, looks first, and never repeats an action whose outcome is unknown.
+The loop on one page, which docs/the-loop.md draws; each part of a step is a module of `agent.loop`.
+Invariants: every step, call and result is a stored event, the intent before the phone is touched; a
+resumed turn rebuilds its memory from those events, looks first, and never repeats an action whose
+outcome is unknown.
 """
 
 import asyncio
