@@ -23,6 +23,9 @@ class SessionKind(StrEnum):
     HOME = "home_session"
 
 
+_TERMINAL = ("COMPLETED", "FAILED", "CANCELLED")
+
+
 class SessionState(StrEnum):
     """The states of CONTRACTS 1.4; paused, held and lost are flags beside them."""
 
@@ -37,7 +40,8 @@ class SessionState(StrEnum):
     @property
     def is_terminal(self) -> bool:
         """Return whether only an explicit resume may leave this state."""
-        return self in {SessionState.COMPLETED, SessionState.FAILED, SessionState.CANCELLED}
+        # By its text: a member's own hash is computed in Python, and lists ask this of thousands.
+        return self._value_ in _TERMINAL
 
 
 class Autonomy(StrEnum):

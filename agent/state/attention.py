@@ -35,12 +35,37 @@ def children_of(sessions: Mapping[str, SessionView]) -> Mapping[str, tuple[Sessi
 
 @memoize_last
 def _tree(sessions: Mapping[str, SessionView]) -> tuple[tuple[int, SessionView], ...]:
+    return tuple([(depth, sessions[one]) for depth, one in _tree_order.of(sessions)])
+
+
+class _TreeOrder:
+    """The order of the newest tree: most events change nothing that it depends on."""
+
+    def __init__(self) -> None:
+        self._facts: list[tuple[str, str, bool, int]] = []
+        self._order: list[tuple[int, str]] = []
+
+    def of(self, sessions: Mapping[str, SessionView]) -> list[tuple[int, str]]:
+        """Return depth and id of each session, in the order of the tree."""
+        facts = [
+            (one.session_id, one.parent_id, one.state.is_terminal, one.created_ms)
+            for one in [view.session for view in sessions.values()]
+        ]
+        if facts != self._facts:
+            self._facts, self._order = facts, _in_tree_order(sessions)
+        return self._order
+
+
+_tree_order = _TreeOrder()
+
+
+def _in_tree_order(sessions: Mapping[str, SessionView]) -> list[tuple[int, str]]:
     children = children_of(sessions)
     roots = sorted(
-        (view for view in sessions.values() if view.session.parent_id not in sessions),
+        [view for view in sessions.values() if view.session.parent_id not in sessions],
         key=lambda v: (v.session.state.is_terminal, -v.session.created_ms, v.session.session_id),
     )
-    listed: list[tuple[int, SessionView]] = []
+    listed: list[tuple[int, str]] = []
     stack = [(0, view) for view in reversed(roots)]
     placed: set[str] = set()
     while stack:
@@ -49,10 +74,10 @@ def _tree(sessions: Mapping[str, SessionView]) -> tuple[tuple[int, SessionView],
         if session_id in placed:
             continue
         placed.add(session_id)
-        listed.append((depth, view))
+        listed.append((depth, session_id))
         below = children.get(session_id, ())
         stack.extend((depth + 1, child) for child in reversed(below))
-    return tuple(listed)
+    return listed
 
 
 class AttentionKind(StrEnum):

@@ -82,6 +82,14 @@ def age(ms: int) -> str:
     return f"{ms // _DAY}d"
 
 
+def age_ends_ms(ms: int) -> int:
+    """Return the age at which `age` reads otherwise than at this one."""
+    for unit, most in ((_SECOND, _MINUTE), (_MINUTE, _HOUR), (_HOUR, _DAY)):
+        if ms < most:
+            return (max(ms, 0) // unit + 1) * unit
+    return (ms // _DAY + 1) * _DAY
+
+
 def ago(ms: int) -> str:
     """Return the time since an event: just now, 8s ago, 5m ago."""
     return "just now" if ms < _SECOND else f"{age(ms)} ago"

@@ -5,8 +5,7 @@ person reads without colour; a subtask's row begins with its phone; a row takes 
 and no more.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from types import MappingProxyType
@@ -25,6 +24,7 @@ from widgets.base.rows import Line, Parts, Row
 from widgets.lists.device_names import device_names
 from widgets.lists.groups import heading_row
 from widgets.lists.hosts import is_stranded, session_host
+from widgets.lists.kept_listing import Listing, title_of
 from widgets.lists.list_filter import EVERYTHING, ListFilter
 from widgets.lists.session_order import Group, Listed, Sort, ordered
 from widgets.lists.session_rows import delegating, device_name, session_title, step_words
@@ -85,8 +85,8 @@ def session_rows(state: State, look: Look, *, now_ms: int, asking: AbstractSet[s
         now_ms: the present, for ages.
         asking: ids of the sessions that have an open question.
     """
-    entries = listed_sessions(state, look, now_ms=now_ms)
-    return SessionRows().show(entries, state, look, now_ms=now_ms, asking=asking)
+    listing = Listing.of(listed_sessions(state, look, now_ms=now_ms))
+    return SessionRows().show(listing, state, look, now_ms=now_ms, asking=asking)
 
 
 class SessionRows:
@@ -94,19 +94,13 @@ class SessionRows:
 
     def __init__(self) -> None:
         self._made_for: tuple[object, ...] = ()
-        self._rows: dict[str, tuple[SessionView, tuple[object, ...], Row]] = {}
+        self._made_with: tuple[object, ...] = ()
+        self._rows: dict[str, _Made] = {}
 
     def show(
-        self,
-        entries: Sequence[Listed],
-        state: State,
-        look: Look,
-        *,
-        now_ms: int,
-        asking: AbstractSet[str],
+        self, listing: Listing, state: State, look: Look, *, now_ms: int, asking: AbstractSet[str]
     ) -> list[Row]:
         """Write the rows of what is listed; see `session_rows`."""
-        lines = sum(2 if e.view and not e.view.session.state.is_terminal else 1 for e in entries)
         context = _Context(
             state=state,
             look=look,
@@ -114,10 +108,10 @@ class SessionRows:
             asking=asking,
             at_work=delegating(state),
             parents=children_of(state.sessions).keys(),
-            dense=look.width >= _WIDE or 0 < look.height < lines,
-            phone_cells=_phone_cells(state, entries),
+            dense=look.width >= _WIDE or 0 < look.height < listing.lines,
+            phone_cells=_phone_cells(state, listing.serials),
             asked=_effects_by_session(state.questions),
-            shared=_shared_titles(entries),
+            shared=listing.shared,
         )
         made_for = (
             device_names(state.devices),
@@ -128,9 +122,29 @@ class SessionRows:
         )
         if made_for != self._made_for:
             self._made_for, self._rows = made_for, {}
+        entries = listing.entries
         if len(self._rows) > 2 * len(entries) + _SPARE_ROWS:
             self._rows = {}
-        return [self._row(entry, context) for entry in entries]
+        made_with = context.of_all_rows()
+        if made_with != self._made_with:
+            self._made_with = made_with
+            return [self._row(entry, context) for entry in entries]
+        # Nothing that all rows depend on has changed: a row is another one by its own session, its
+        # depth or its age alone.
+        rows = []
+        for entry in entries:
+            view = entry.view
+            made = self._rows.get(view.session.session_id) if view is not None else None
+            if (
+                made is not None
+                and made.view is view
+                and made.depth == entry.depth
+                and now_ms < made.until_ms
+            ):
+                rows.append(made.row)
+            else:
+                rows.append(self._row(entry, context))
+        return rows
 
     def _row(self, entry: Listed, context: "_Context") -> Row:
         view = entry.view
@@ -155,11 +169,22 @@ class SessionRows:
             is_stranded(session, context.state.devices),
         )
         made = self._rows.get(one)
-        if made is not None and made[0] is view and made[1] == alike:
-            return made[2]
-        row = _row(entry, view, context)
-        self._rows[one] = view, alike, row
+        is_alike = made is not None and made.view is view and made.alike == alike
+        row = made.row if made is not None and is_alike else _row(entry, view, context)
+        until_ms = since_ms + formatting.age_ends_ms(context.now_ms - since_ms)
+        self._rows[one] = _Made(view, alike, row, entry.depth, until_ms)
         return row
+
+
+class _Made(NamedTuple):
+    """A row, and what it was made of."""
+
+    view: SessionView
+    alike: tuple[object, ...]
+    row: Row
+    depth: int
+    until_ms: int
+    """When its age reads otherwise."""
 
 
 class _Context(NamedTuple):
@@ -178,6 +203,20 @@ class _Context(NamedTuple):
     shared: AbstractSet[str]
     """The titles that several of the listed sessions have."""
 
+    def of_all_rows(self) -> tuple[object, ...]:
+        """Return what any row may depend on beside its session, compared by what it holds."""
+        return (
+            self.look.marked,
+            self.look.folded,
+            frozenset(self.parents),
+            frozenset(self.asking),
+            self.asked,
+            self.shared,
+            frozenset(self.at_work),
+            frozenset(self.state.notices),
+            self.state.devices,
+        )
+
 
 @memoize_last
 def _effects_by_session(questions: Mapping[str, Question]) -> Mapping[str, Parts]:
@@ -189,18 +228,8 @@ def _effects_by_session(questions: Mapping[str, Question]) -> Mapping[str, Parts
     return found
 
 
-def _shared_titles(entries: Sequence[Listed]) -> frozenset[str]:
-    """Return the titles that tell nothing, since several sessions have them."""
-    titles = Counter(_title(entry.view.session) for entry in entries if entry.view is not None)
-    return frozenset(title for title, count in titles.items() if count > 1)
-
-
-def _title(session: Session) -> str:
-    return session.title or session.goal
-
-
 def _is_shared(session: Session, context: "_Context") -> bool:
-    return _title(session) in context.shared
+    return title_of(session) in context.shared
 
 
 def matches(view: SessionView, wanted: str, state: State) -> bool:
@@ -232,8 +261,8 @@ def _fits(wanted: ListFilter, session: Session, state: State) -> bool:
     )
 
 
-def _phone_cells(state: State, entries: Sequence[Listed]) -> int:
-    serials = {e.view.session.serial for e in entries if e.view and e.view.session.serial}
+@memoize_last
+def _phone_cells(state: State, serials: frozenset[str]) -> int:
     names = device_names(state.devices)
     most = 0
     for one in serials:

@@ -116,12 +116,13 @@ def _as_tree(state: State, views: list[tuple[int, SessionView]], sort: Sort) -> 
         parent = view.session.parent_id
         below.setdefault(parent if parent in known else "", []).append(view)
     listed: list[Listed] = []
-    stack = [(0, view) for view in sorted(below.pop("", ()), key=key, reverse=True)]
+    stack = [(0, view) for view in reversed(sorted(below.pop("", ()), key=key))]
     while stack:
         depth, view = stack.pop()
         listed.append(Listed(view, depth))
-        children = sorted(below.pop(view.session.session_id, ()), key=key, reverse=True)
-        stack.extend((depth + 1, child) for child in children)
+        children = below.pop(view.session.session_id, None)
+        if children:
+            stack += [(depth + 1, child) for child in reversed(sorted(children, key=key))]
     return listed
 
 
@@ -134,11 +135,8 @@ def _sort_key(state: State, sort: Sort) -> _Key | None:
             ranks = _ranks(state.sessions, state.questions)
             if not ranks:
                 return None
-            places = {view.session.session_id: at for at, (_, view) in enumerate(tree(state))}
-            return lambda v: (
-                ranks.get(v.session.session_id, _IN_NO_NEED),
-                places[v.session.session_id],
-            )
+            # What is as urgent stays as the tree has it.
+            return lambda v: ranks.get(v.session.session_id, _IN_NO_NEED)
         case Sort.NEWEST:
             return lambda v: (-v.session.created_ms, v.session.session_id)
         case Sort.STATE:

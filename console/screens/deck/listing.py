@@ -18,8 +18,10 @@ from console.screens.deck.arranging import ArrangeController
 from console.screens.deck.marking import MarkController
 from widgets.attention.alike import Alike
 from widgets.base.row_list import RowList
+from widgets.lists.kept_listing import Arrangement, KeptListing, Listing
 from widgets.lists.marking_list import MarkingList
 from widgets.lists.session_list import Look, SessionRows, listed_sessions
+from widgets.lists.session_order import Group
 
 if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
@@ -42,6 +44,7 @@ class SessionListController(Controller):
         self._arranging = arranging
         self._folded: set[str] = set()
         self._rows = SessionRows()
+        self._kept = KeptListing()
         self._made_of: tuple[object, ...] = ()
         self._made_at: tuple[Look, int] | None = None
         self.wanted = ""
@@ -78,13 +81,23 @@ class SessionListController(Controller):
         made_at = look._replace(marked=marks.ids), now_ms // 1000
         if made_at == self._made_at and all(map(is_, made_of, self._made_of)):
             return
-        entries = listed_sessions(state, look, now_ms=now_ms)
-        marks.keep(e.view.session.session_id for e in entries if e.view is not None)
+        listing = self._listing(state, look, now_ms)
+        if marks.ids:
+            marks.keep(e.view.session.session_id for e in listing.entries if e.view is not None)
         look = look._replace(marked=marks.ids)
         asking = {q.session_id for q in state.questions.values()}
-        rows = self._rows.show(entries, state, look, now_ms=now_ms, asking=asking)
+        rows = self._rows.show(listing, state, look, now_ms=now_ms, asking=asking)
         self._deck.sessions.show_rows(rows)
         self._made_of, self._made_at = made_of, (look, made_at[1])
+
+    def _listing(self, state: State, look: Look, now_ms: int) -> Listing:
+        """Return what is listed; all is listed again only where an entry may have moved."""
+        second = now_ms // 1000 if look.group is Group.AGE else 0
+        arrangement = Arrangement(look.sort, look.group, look.folded, look.wanted, second)
+        known = self._kept.after(state, arrangement)
+        if known is not None:
+            return known
+        return self._kept.keep(state, arrangement, listed_sessions(state, look, now_ms=now_ms))
 
     def _look(self) -> Look:
         sessions = self._deck.sessions

@@ -14,6 +14,7 @@ from tests.console.fakes import FakeCore, phone
 from tests.console.script import configure
 from widgets.base.rows import Row
 from widgets.lists.hosts import has_several_hosts, host_away, host_latency, latency
+from widgets.lists.kept_listing import Listing
 from widgets.lists.session_list import Look, SessionRows, listed_sessions, matches, session_rows
 from widgets.lists.session_order import NO_HOST, Group, Sort, ordered
 from widgets.lists.session_rows import device_name, device_rows
@@ -146,8 +147,8 @@ def test_a_session_that_works_on_a_phone_of_a_host_that_went_says_so(state: Host
     kept, look = SessionRows(), Look(width=80)
 
     def shown(one: str) -> str:
-        entries = listed_sessions(core.state, look, now_ms=0)
-        rows = kept.show(entries, core.state, look, now_ms=0, asking=frozenset())
+        listing = Listing.of(listed_sessions(core.state, look, now_ms=0))
+        rows = kept.show(listing, core.state, look, now_ms=0, asking=frozenset())
         return next(text(row) for row in rows if row.key == one)
 
     assert "running" in shown("s1")
