@@ -63,6 +63,11 @@ async def test_a_reason_begun_before_another_approved_reaches_nobody(
         assert seat.deck.composer.text == WORDS, "an arrow brings them back"
 
 
+async def undelivered(seat: Seat, why: str) -> None:
+    """Wait until the field says why its words cannot be sent any more, on however many lines."""
+    await seat.until(lambda: why in seat.deck.composer.undeliverable, repr(why))
+
+
 async def test_an_answer_from_another_console_of_the_same_operator_is_not_called_ones_own(
     console: Open,
 ) -> None:
@@ -74,7 +79,7 @@ async def test_an_answer_from_another_console_of_the_same_operator_is_not_called
         )
         seat.core.tell(told, "s1")
         await folded(seat)
-        await seat.see("from a console at")
+        await undelivered(seat, "from a console at")
         await seat.see("enter close")
 
 
@@ -101,7 +106,7 @@ async def test_a_hint_does_not_become_the_goal_of_a_session_whose_turn_has_ended
         seat.core.tell(protocol.TaskComplete(turn_id=turn), "s1")
         await folded(seat)
         await typed(seat, "this")
-        await seat.see("The turn that this hint was for has ended")
+        await undelivered(seat, "The turn that this hint was for has ended")
         await seat.press("enter")
         assert seat.core.ops == []
 
@@ -115,7 +120,7 @@ async def test_words_for_a_session_that_ended_are_no_keys(console: Open) -> None
         await folded(seat)
         await typed(seat, "xsn")
         assert seat.deck.composer.text == "send this xsn"
-        await seat.see("The session was cancelled")
+        await undelivered(seat, "The session was cancelled")
         await seat.press("enter")
         assert seat.core.ops == []
 
@@ -144,7 +149,7 @@ async def test_a_changed_hint_that_a_step_has_taken_is_no_second_hint(console: O
         await typed(seat, "!")
         seat.core.tell(protocol.SteerApplied(message_id="m1", step=5), "s1")
         await folded(seat)
-        await seat.see("The hint was applied at step 5.")
+        await undelivered(seat, "The hint was applied at step 5.")
         await seat.press("enter")
         assert seat.core.ops == []
 
