@@ -114,8 +114,8 @@ class Reviewing:
         kinds = {act.kind for act in acts}
         unasked = verdict.decision is Decision.ALLOW and verdict.effect is None
         # Nobody watches: what rules name, such as a message, no reader lets go.
-        unnamed = is_guess(verdict) and verdict.effect is not None
-        unnamed = unnamed and verdict.effect.verb is EffectVerb.UNKNOWN
+        effect = verdict.effect
+        unnamed = is_guess(verdict) and effect is not None and effect.verb is EffectVerb.UNKNOWN
         if not (unasked or unnamed) or not kinds <= _SHOWING | _READ:
             return False
         if any(act.key and act.key not in _SHOWING_KEYS for act in acts):
