@@ -29,7 +29,6 @@ from agent.safety.effects.page import (
 )
 from agent.safety.effects.structure.charges import find_charge
 from agent.safety.effects.structure.dialogs import find_agreeing
-from agent.safety.effects.structure.dropping import find_put_among_others
 from agent.safety.effects.structure.ending import (
     LEAVING,
     commits_as_refusal,
@@ -168,7 +167,7 @@ def find_press(
         stroke: it is not pressed but slid.
     """
     if element.editable:
-        return named("field named as a button", _field(element))
+        return None
     heads = element.label == page.title and element.bounds.center_y < HEAD and page.pressables
     if heads and not (element.clickable or stroke or page.is_dialog or is_slider(element)):
         return None
@@ -209,13 +208,6 @@ def find_press(
     if known is not None or charge is not None:
         return worst((known, charge))
     return _match(_BY_PAGE, element, page, context)
-
-
-def _field(element: Element) -> Finding | None:
-    """A field is focused by a touch; one that is named like a button may be one."""
-    found = find_named(element)
-    spends = found is not None and found.verb is V.SPEND
-    return found if spends and len(words(element.label)) <= 2 and not element.value else None
 
 
 def _answers_invitation(element: Element, page: Page) -> Finding | None:
@@ -747,7 +739,6 @@ _BY_PAGE = (
     PressRule("other people", find_reaching),
     PressRule("shared choice", lambda element, page, _: find_shared_choice(element, page)),
     PressRule("activity's purpose", lambda element, page, _: find_purpose(element, page)),
-    PressRule("put among others", lambda element, page, _: find_put_among_others(element, page)),
     PressRule("agreement", lambda element, page, _: find_agreeing(element, page)),
     PressRule("outcome", lambda element, page, _: find_outcome(element, page)),
 )

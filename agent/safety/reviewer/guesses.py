@@ -20,7 +20,6 @@ _GUESSES = frozenset(
         "activity's purpose",
         "other people",
         "shared choice",
-        "put among others",
         "agreement",
         "outcome",
         "swipe over a row",

@@ -81,12 +81,6 @@ def test_what_is_dropped_at_the_top_of_the_home_screen_is_removed() -> None:
     assert verb_of(HOME, ActKind.DRAG, point=middle, end=middle) is None
 
 
-def test_a_folder_of_others_gets_what_is_moved_there() -> None:
-    page = "app com.files.app .Move\ntitle {}\nrow A | 1\nrow B | 2\nbuttons CANCEL / MOVE HERE"
-    assert pressed(page.format("Sales (12 people)"), "MOVE HERE") is V.CARRY_OUT
-    assert pressed(page.format("Downloads"), "MOVE HERE") is not V.CARRY_OUT
-
-
 def test_a_choice_in_a_chat_is_a_vote_and_in_a_form_is_none() -> None:
     poll = (
         "app com.chat.app .Chat\ntitle Class\ntext When?\nradio Mo off\nradio Tu off\nfield Message"

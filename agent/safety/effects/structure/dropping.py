@@ -8,7 +8,6 @@ from agent.records import EffectVerb, Element, Point
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.lexicon import Meaning, read
 from agent.safety.effects.page import Page
-from agent.safety.effects.structure.ending import ends, leads_away
 
 _HOMES = ("launcher", "home", "trebuchet")
 _STRIP = 0.2
@@ -29,17 +28,3 @@ def find_drop(target: Element | None, point: Point, page: Page) -> Finding | Non
         said = f'what is dropped on "{target.label[:60]}" is there for other people'
         return Finding(EffectVerb.CARRY_OUT, said, element=target)
     return None
-
-
-def find_put_among_others(element: Element, page: Page) -> Finding | None:
-    """Find that a page which chooses a place ends in one that other people have."""
-    if M.SHARED not in read(page.title).found or leads_away(element, page):
-        return None
-    listed = page.is_listed(element) or element.checkable or page.is_toolbar(element)
-    reading = read(element.label.split(" | ", 1)[0])
-    if listed or page.is_tile(element) or not ends(element, page) or M.OPENER in reading.head:
-        return None
-    if page.composer is not None and page.composer.value:
-        return None
-    said = f'"{element.label[:60]}" puts it into "{page.title[:60]}", where others have it'
-    return Finding(EffectVerb.CARRY_OUT, said, element=element)

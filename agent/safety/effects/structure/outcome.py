@@ -45,7 +45,6 @@ def find_outcome(element: Element, page: Page) -> Finding | None:
     """Find what comes of a press by what its page says; None: nothing that is known."""
     answers = (
         _answers_request(element, page)
-        or _does_what_is_asked(element, page)
         or _commits(element, page)
         or _commits_all(element, page)
         or _takes_units(element, page)
@@ -123,23 +122,6 @@ def _says_outcome(element: Element, page: Page) -> Finding | None:
             said = f'"{element.label[:60]}" ends a page that says "{told.label[:60]}"'
             return Finding(verb, said, element=element)
     return None
-
-
-def _does_what_is_asked(element: Element, page: Page) -> Finding | None:
-    """Yes to a dialog's question, by the question's own word: "Annuler …?", "Oui, annuler"."""
-    title = page.title.rstrip()
-    if not page.is_dialog or title[-1:] not in ASKING or leads_away(element, page):
-        return None
-    asked = {word for word in words(title) if len(word) >= _LONG}
-    own = {word for word in words(element.label) if len(word) >= _LONG}
-    others = [e for e in page.pressables if e is not element and not page.is_toolbar(e)]
-    if not asked & own or not any(leads_away(e, page) for e in others):
-        return None
-    reading = read(_title(element))
-    if (reading.head | reading.whole) & {M.HARMLESS, M.OPENER, M.SEARCH}:
-        return None
-    said = f'"{element.label[:60]}" does what "{title[:60]}" asks about'
-    return Finding(V.UNKNOWN, said, element=element)
 
 
 def _consents(element: Element, page: Page) -> Finding | None:

@@ -8,7 +8,6 @@ import re
 from agent.records import EffectVerb, Element
 from agent.safety.effects.finding import Finding
 from agent.safety.effects.page import Page
-from agent.safety.effects.structure.ending import ends, is_nameless
 
 V = EffectVerb
 _PERSON = re.compile(r"[^\W\d_][^\W\d_'’.-]*(?: [^\W\d_]+)?, (?:1[89]|[2-9]\d)(?:[,·|].*)?")
@@ -39,8 +38,8 @@ def person_of(page: Page) -> Element | None:
 
 
 def find_shared_choice(element: Element, page: Page) -> Finding | None:
-    """Find that a choice is told to others: a vote in a chat, a moving picture, people chosen."""
-    return _votes(element, page) or _sends_picture(element, page) or _hands_to(element, page)
+    """Find that a choice is told to others: a vote in a chat, a moving picture."""
+    return _votes(element, page) or _sends_picture(element, page)
 
 
 def _votes(element: Element, page: Page) -> Finding | None:
@@ -62,17 +61,6 @@ def _sends_picture(element: Element, page: Page) -> Finding | None:
     if not (picks and named and element.clickable) or page.is_row(element):
         return None
     return Finding(V.SEND, f'"{element.label[:60]}" may be sent at once', element=element)
-
-
-def _hands_to(element: Element, page: Page) -> Finding | None:
-    """A nameless button over a list that can be searched, in which lines are chosen."""
-    chosen = [e for e in page.pressables if (e.selected or e.checked) and page.is_row(e)]
-    if not (chosen and page.fields and is_nameless(element)) or page.filled:
-        return None
-    if element.checkable or not ends(element, page):
-        return None
-    said = f'what is open here may go to "{chosen[0].label[:60]}"'
-    return Finding(V.SEND, said, element=element)
 
 
 def _is_wide(element: Element) -> bool:
