@@ -147,6 +147,29 @@ async def test_for_this_session_takes_two_presses(console: Open) -> None:
         await seat.until(lambda: answers(seat) == ["Approve for this session"], "the answer")
 
 
+async def test_what_a_session_did_is_taken_back_as_it_was_named(console: Open) -> None:
+    offer = records.UndoOffer(
+        step=4,
+        effect=1,
+        how=records.UndoHow.PRESS,
+        element=elements()[1],
+        what='"Bluetooth": off → on',
+        says='Press "Bluetooth", which turns it off again.',
+    )
+    async with console() as seat:
+        await seat.press("b")
+        await seat.see("Nothing that it did can be taken back")
+        seat.core.looks[protocol.ListUndoOffers] = (offer,)
+        await seat.press("b")
+        await seat.see("b again: take back step 4")
+        assert seat.core.ops == []
+        await seat.press("b")
+        selected = seat.deck.selected
+        await seat.until(
+            lambda: seat.core.ops == [protocol.UndoEffect(session_id=selected, step=4)], "the op"
+        )
+
+
 async def test_the_picture_is_zoomed_around_what_the_card_asks_about(console: Open) -> None:
     async with console(play=approve) as seat:
         await at_the_card(seat)
