@@ -202,20 +202,41 @@ def moment(at_ms: int, now_ms: int) -> str:
     return f"{at:%b} {at.day} {at:%H:%M}" if at.year == now.year else f"{at:%Y-%m-%d}"
 
 
+_BEST = 2  # How many places of a session are shown before it is unfolded.
+_WEIGHT = {
+    kind: weight
+    for weight, kind in enumerate(
+        (
+            "result_published",
+            "user_message",
+            "session_configured",
+            "question_answered",
+            "request_user_input",
+            "error",
+            "agent_message",
+            "facts_update",
+        )
+    )
+}
+"""What says most of a session, first; what was done to reach it says less."""
+
+
 def hit_rows(
     hits: Iterable[SearchHit],
     session_of: Callable[[str], Session | None],
     *,
     now_ms: int,
     asking: AbstractSet[str] = frozenset(),
+    unfolded: AbstractSet[str] = frozenset(),
 ) -> list[Row]:
-    """List what was found, by session: its title, then the places in it with the words marked.
+    """List what was found: a row for each session, its title and the two places that say most.
 
-    Sessions come in the order of their newest hit, which stands under the title. A row is keyed by
-    `id/seq`.
+    Sessions come in the order of their newest hit. A row is keyed by `id/seq` of its best place. An
+    unfolded session has a row for each of its other places below it.
 
     Args:
         asking: ids of the sessions that have an open question.
+        unfolded: ids of the sessions whose places are all shown.
     """
     found: dict[str, list[SearchHit]] = {}
     for hit in hits:
@@ -225,21 +246,37 @@ def hit_rows(
         session = session_of(session_id)
         asks = session_id in asking
         mark = status.of_session(session, asks=asks) if session is not None else None
+        is_open = session_id in unfolded
+        fold = "" if len(places) <= _BEST else "▾ " if is_open else "▸ "
         left: Parts = (
             (f" {mark.glyph if mark else ' '} ", mark.style if mark else "$muted"),
+            (fold, "$muted"),
             (session_title(session) if session else session_id, "bold $foreground"),
         )
         count = f"{len(places)} match{'' if len(places) == 1 else 'es'}"
         when = moment(session.created_ms if session else places[0].ts_ms, now_ms)
         right: Parts = ((f"{count}  ", "$muted"), (when, "$faint"))
-        title: tuple[Line, ...] = (Line(left, right),)
-        for hit in places:
-            kind = _KINDS.get(hit.kind, one_line(hit.kind.replace("_", " "), 30))
-            lead: Parts = ((f"     {kind:<{_KIND_CELLS}}", "$faint"),)
-            place = Line((*lead, *_marked(hit)))
-            rows.append(Row(f"{hit.session_id}/{hit.seq}", (*title, place)))
-            title = ()
+        best, *others = sorted(places, key=_says_least)
+        shown = [best] if is_open else [best, *others[: _BEST - 1]]
+        lines = (Line(left, right), *(_place(hit) for hit in shown))
+        rows.append(Row(f"{session_id}/{best.seq}", lines))
+        if is_open:
+            rows += [
+                Row(f"{session_id}/{hit.seq}", (_place(hit),)) for hit in places if hit is not best
+            ]
     return rows
+
+
+def _says_least(hit: SearchHit) -> tuple[int, int, int]:
+    """Return what places of a session are ordered by: many words, then what kind, then new."""
+    words = {hit.snippet[start:end].casefold() for start, end in hit.matches}
+    return -len(words), _WEIGHT.get(hit.kind, len(_WEIGHT)), -hit.seq
+
+
+def _place(hit: SearchHit) -> Line:
+    kind = _KINDS.get(hit.kind, one_line(hit.kind.replace("_", " "), 30))
+    lead: Parts = ((f"     {kind:<{_KIND_CELLS}}", "$faint"),)
+    return Line((*lead, *_marked(hit)))
 
 
 def _marked(hit: SearchHit) -> Parts:

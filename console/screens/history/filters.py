@@ -22,6 +22,7 @@ BUILT_IN = ("on:today", "on:yesterday", "is:failed since:7d", "is:unverified", "
 HINT = "is:failed on:yesterday since:7d phone:NAME model:NAME tag:NAME, then words"
 _ANY_DAY = date(2000, 1, 1)
 _FACTS = ("is", "on", "phone", "model", "since", "tag")
+_NAMES = frozenset({"phone", "model", "tag"})
 _MOST_NAMED = 20
 """Of more phones the store is not told the names: most sessions are then of one of them."""
 
@@ -63,6 +64,26 @@ class Filter(NamedTuple):
 
     def _values(self, fact: str) -> list[str]:
         return [value for name, value in self.facts if name == fact]
+
+
+def whole_words(text: str) -> str:
+    """Return a filter that is being typed without the fact at its end that is not whole yet.
+
+    A name may go on with every letter; a state, a span or a day is whole once it is one.
+    """
+    before, _, last = text.rpartition(" ")
+    name, colon, _ = last.partition(":")
+    if last.startswith("@"):
+        return before
+    if not colon or name.casefold() not in _FACTS:
+        return text
+    if name.casefold() in _NAMES:
+        return before
+    try:
+        parse_filter(last)
+    except UsageError:
+        return before
+    return text
 
 
 def parse_filter(text: str) -> Filter:

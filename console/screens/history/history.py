@@ -10,6 +10,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.events import DescendantBlur, Key
 from textual.widgets import Input
 
 from agent.state.reducer import State
@@ -18,6 +19,7 @@ from console.keys import actions
 from console.screens.base.host_grouping import HostGrouping
 from console.screens.history.context import BaseHistory
 from console.screens.history.filter_picker import FilterPicker
+from console.screens.history.filters import whole_words
 from console.screens.history.history_sums import SumsController
 from console.screens.history.replay import ReplayScreen
 from console.screens.history.saved_filters import SavedFilters
@@ -53,6 +55,8 @@ class HistoryScreen(BaseHistory):
         self.stored = StoredSessions(self.console_app, self._refresh)
         self.spending = SumsController(self)
         self._rows = StoredRows()
+        self._unfolded: frozenset[str] = frozenset()
+        """The sessions whose places are all listed."""
         self.grouping = HostGrouping(self)
         self.controllers = (self.spending, self.grouping)
 
@@ -83,7 +87,9 @@ class HistoryScreen(BaseHistory):
         asking = {question.session_id for question in state.questions.values()}
         if stored.filter.words:
             hits = [hit for hit in stored.hits if stored.holds(stored.session_of(hit.session_id))]
-            rows = hit_rows(hits, stored.session_of, now_ms=now_ms, asking=asking)
+            rows = hit_rows(
+                hits, stored.session_of, now_ms=now_ms, asking=asking, unfolded=self._unfolded
+            )
             count = len(hits)
             sessions = len({hit.session_id for hit in hits})
             places = f"{count} match{'' if count == 1 else 'es'}"
@@ -139,7 +145,27 @@ class HistoryScreen(BaseHistory):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.wanted = event.value.strip()
-        self.stored.wish(self.wanted)
+        is_typing = self.focused is event.input and not event.value.endswith(" ")
+        self._wish(whole_words(self.wanted) if is_typing else self.wanted)
+
+    def _wish(self, text: str) -> None:
+        self._unfolded = frozenset()
+        self.stored.wish(text)
+        self.refresh_all()
+
+    def on_key(self, event: Key) -> None:
+        """Fold or unfold the session under the cursor."""
+        if self.focused is not self.table or event.key not in {"left", "right"}:
+            return
+        session_id = self.table.cursor_key.partition("/")[0]
+        if event.key == "right":
+            self._unfolded |= {session_id}
+        elif session_id in self._unfolded:
+            self._unfolded -= {session_id}
+            rows = hit_rows(self.stored.hits, self.stored.session_of, now_ms=0)
+            best = next((r.key for r in rows if r.key.startswith(f"{session_id}/")), "")
+            # From one of its places the cursor goes to what it is a place of.
+            self.table.move_to(best)
         self.refresh_all()
 
     def do_history_filters(self) -> None:
@@ -165,6 +191,11 @@ class HistoryScreen(BaseHistory):
     def on_input_submitted(self, _event: Input.Submitted) -> None:
         self.focus_now(self.table)
 
+    def on_descendant_blur(self, event: DescendantBlur) -> None:
+        if event.widget.id == "search" and self.wanted != self.stored.wished:
+            # What was left is whole.
+            self._wish(self.wanted)
+
     def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
         rows, stored = self.table.rows, self.stored
         if not stored.filter.words and rows and event.key == rows[-1].key:
@@ -182,7 +213,8 @@ class HistoryScreen(BaseHistory):
     def footer_keys(self) -> list[tuple[str, str]]:
         keys = super().footer_keys()
         if self.focused is self.table and self.table.rows:
-            return [("enter", "replay"), *keys]
+            folds = [("←→", "fold")] if self.stored.filter.words else []
+            return [("enter", "replay"), *folds, *keys]
         return keys
 
     def back(self) -> bool:

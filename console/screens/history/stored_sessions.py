@@ -34,6 +34,8 @@ class StoredSessions:
         self._app = app
         self._changed = changed
         self.filter = Filter("")
+        self.wished = ""
+        """The filter as it was wished last, also where it is none."""
         self.listed: list[Session] = []
         self.is_read = False
         """Whether a page has come."""
@@ -52,7 +54,7 @@ class StoredSessions:
 
     def wish(self, text: str) -> None:
         """List what fits a filter, and search for its words."""
-        self.said = ""
+        self.said, self.wished = "", text
         try:
             self.filter = parse_filter(text)
         except UsageError as error:

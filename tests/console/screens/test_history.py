@@ -206,8 +206,8 @@ async def test_what_was_found_stands_by_session_in_plain_words(console: Open) ->
         await seat.press("slash", *"milk")
         await seat.see("6 matches in 2 sessions")
         assert seat.text().count("Errand 1") == 1, "a session is named once"
-        assert seat.text().count("you wrote  ") == 6
-        assert [row.key.partition("/")[0] for row in screen.table.rows] == ["s2"] * 3 + ["s1"] * 3
+        assert seat.text().count("you wrote  ") == 4, "with its two best lines"
+        assert [row.key.partition("/")[0] for row in screen.table.rows] == ["s2", "s1"]
 
 
 @pytest.mark.parametrize(
@@ -235,6 +235,41 @@ def test_a_place_that_was_found_has_no_codes_and_says_its_goal_once(
     place = row.lines[-1].left
     assert "".join(text for text, _ in place[1:]).strip() == shown
     assert [text for text, style in place if style == "bold $ask"] == ["milk"]
+
+
+def test_a_session_that_was_found_is_one_row_with_its_two_best_lines_until_it_is_unfolded() -> None:
+    kinds = ("tool_call_finished", "agent_message", "result_published", "tool_call_requested")
+    hits = [
+        records.SearchHit(
+            session_id=one, seq=9 - at, ts_ms=1, kind=kind, snippet="milk", matches=((0, 4),)
+        )
+        for at, kind in enumerate(kinds)
+        for one in ("s1", "s2")
+    ]
+    shown = hit_rows(hits, lambda _: None, now_ms=2)
+    assert [row.key for row in shown] == ["s1/7", "s2/7"], "a row each, keyed by what says most"
+    lines = ["".join(text for text, _ in line.left) for line in shown[0].lines]
+    assert [line.split()[0] for line in lines[1:]] == ["result", "model"] and "▸" in lines[0]
+    unfolded = hit_rows(hits, lambda _: None, now_ms=2, unfolded=frozenset({"s1"}))
+    assert [row.key for row in unfolded] == ["s1/7", "s1/9", "s1/8", "s1/6", "s2/7"]
+    assert len({row.key for row in unfolded if row.key.startswith("s1/")}) == len(kinds)
+
+
+async def test_what_was_found_is_unfolded_and_folded_with_the_arrows(console: Open) -> None:
+    def talk(core: FakeCore) -> None:
+        configure(core, "s1", "errand")
+        for number in range(4):
+            core.tell(protocol.AgentMessage(step=number, text=f"milk {number}"), "s1")
+
+    async with console(play=talk) as seat:
+        screen = await open_history(seat)
+        await seat.press("slash", *"milk", "enter")
+        await seat.until(lambda: len(screen.table.rows) == 1, "one row")
+        await seat.press("right")
+        await seat.until(lambda: len(screen.table.rows) == 4, "all places")
+        await seat.press("down", "left")
+        await seat.until(lambda: len(screen.table.rows) == 1, "one row again")
+        assert screen.table.cursor_key == screen.table.rows[0].key
 
 
 async def test_a_search_that_finds_nothing_does_not_say_that_nothing_is_stored(

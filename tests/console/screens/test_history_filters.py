@@ -12,7 +12,7 @@ from agent.protocol import AgentMessage, DeviceChanged, ListSessions, SessionSta
 from agent.records import Session, SessionState
 from console.cli_support.days import begin_ms, day_named
 from console.screens.history import stored_sessions
-from console.screens.history.filters import BUILT_IN, Filter, parse_filter
+from console.screens.history.filters import BUILT_IN, Filter, parse_filter, whole_words
 from console.screens.history.saved_filters import FILE_NAME, SavedFilters
 from tests.console.conftest import Open
 from tests.console.fakes import FakeCore
@@ -39,6 +39,24 @@ def test_facts_and_words_are_told_apart() -> None:
 def test_a_fact_that_cannot_be_says_what_could(text: str) -> None:
     with pytest.raises(UsageError):
         parse_filter(text)
+
+
+@pytest.mark.parametrize(
+    ("typed", "counts"),
+    [
+        ("rent", "rent"),
+        ("rent is:fai", "rent"),
+        ("is:failed", "is:failed"),
+        ("is:failed since:7", "is:failed"),
+        ("is:failed since:7d", "is:failed since:7d"),
+        ("rent phone:pix", "rent"),
+        ("rent @pix", "rent"),
+        ("@pix rent", "@pix rent"),
+        ("http://x", "http://x"),
+    ],
+)
+def test_a_fact_that_is_being_typed_counts_once_it_is_whole(typed: str, counts: str) -> None:
+    assert whole_words(typed) == counts
 
 
 @given(some.text(max_size=40))
@@ -173,7 +191,7 @@ async def test_names_of_phones_that_the_store_does_not_know_are_read_on_for(
     async with console(play=many) as seat:
         screen = await open_history(seat)
         # Of two facts of a phone the store is told one.
-        await seat.press("slash", *"@rack-0/ @desk @8")
+        await seat.press("slash", *"@rack-0/ @desk @8", "enter")
         expected = ["s28", "s18", "s08"]
         await seat.until(lambda: [r.key for r in screen.table.rows] == expected, "three phones")
         await seat.see("3 sessions")

@@ -107,7 +107,7 @@ def test_an_approval_that_was_not_used_counts_once_for_the_very_same_effect(
 
 def test_a_call_that_was_let_pass_uses_up_what_was_approved_also_after_a_restart() -> None:
     past = [run(), *approved(sends(), ONCE), came_to(ActionOutcome.FAILED)]
-    again = [called("c2"), came_to(ActionOutcome.UNKNOWN, "c2")]
+    again: list[protocol.EventMsg] = [called("c2"), came_to(ActionOutcome.UNKNOWN, "c2")]
     assert not RunApprovals.of(history(*past, *again)).lets(sends())
 
 
