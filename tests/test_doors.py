@@ -101,6 +101,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
 SEEN_EVERYWHERE = frozenset({"msgspec", "numpy"})
 """The structs and arrays of the program itself: there is nothing to wrap."""
 WIDGETS_MAY_SEE = (
+    "agent.state.device_names",
     "agent.records",
     "agent.schedules",
     "agent.state.approval_card",

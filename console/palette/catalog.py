@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.config import parse_setting
 from agent.errors import ConfigError
+from agent.records import Session
 from agent.settings import KEYS
 from agent.text import one_line
 from console.keys import actions
@@ -22,6 +23,7 @@ from console.palette.handles import phone_handle, phone_of
 from console.settings.setting_values import value_in_force
 from widgets.base import status
 from widgets.base.formatting import natural
+from widgets.lists.history_rows import moment
 from widgets.lists.session_rows import device_name, session_title
 
 if TYPE_CHECKING:
@@ -132,25 +134,30 @@ def _sessions(app: ConsoleApp) -> Iterator[Entry]:
     state = app.bridge.state
     views = sorted(state.sessions.values(), key=lambda one: -one.session.updated_ms)
     listed = [view.session for view in views[:MOST_SESSIONS]]
+    asking = {question.session_id for question in state.questions.values()}
+
+    def which(one: Session) -> str:
+        """Return what tells sessions of one goal apart: phone, state, time."""
+        mark = status.of_session(one, asks=one.session_id in asking)
+        phone = device_name(one.serial, state.devices) if one.serial else ""
+        when = moment(one.created_ms, app.now_ms())
+        return " · ".join(filter(None, (phone, f"{mark.glyph} {mark.word}", when)))
+
+    told = {one.session_id: which(one) for one in listed}
     for one in listed:
-        mark = status.of_session(one)
-        where = f" · {device_name(one.serial, state.devices)}" if one.serial else ""
-        yield Entry(
-            Kind.SESSION,
-            one.session_id,
-            f"Open “{session_title(one)}”",
-            f"{mark.glyph} {mark.word}{where}",
-            words="go to session",
-        )
+        name = f"Open “{session_title(one)}”"
+        yield Entry(Kind.SESSION, one.session_id, name, told[one.session_id], words="go to session")
     for one in listed:
-        yield Entry(Kind.REPLAY, one.session_id, f"Replay {session_title(one)}", "from the start")
+        name = f"Replay {session_title(one)}"
+        yield Entry(Kind.REPLAY, one.session_id, name, told[one.session_id])
     for one in listed:
         for verb, what in _EXPORTS.items():
+            told_of = f"{what} · {told[one.session_id]}"
             yield Entry(
                 Kind.EXPORT,
                 f"{verb} {one.session_id}",
                 f"Export {session_title(one)}",
-                f"as a {what}" if what != "HTML page" else "as an HTML page",
+                told_of,
                 words="write save file report movie gif mp4",
             )
 

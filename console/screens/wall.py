@@ -15,6 +15,7 @@ from textual.events import Resize, ScreenSuspend
 from textual.widgets import Input
 
 from agent.records import DeviceInfo, DeviceState, LiveFrame, host_of
+from agent.state.device_names import device_names
 from agent.state.reducer import State
 from agent.text import one_line
 from console.frames.clock import FrameClock
@@ -27,7 +28,6 @@ from console.starting_phone import start_virtual
 from widgets.base import status
 from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts, Row
-from widgets.lists.device_names import device_names
 from widgets.lists.groups import NO_HOST, heading_row, host_rank
 from widgets.lists.hosts import host_away, host_beside
 from widgets.lists.session_rows import by_serial, device_name, session_title, step_words

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from textual.widgets import Input
 
 from agent.records import DeviceInfo
+from agent.state.device_names import device_names
 from agent.state.reducer import State
 from console.keys.controllers import Controller
 from console.screens.base.console_screen import ConsoleScreen
 from widgets.base import status
-from widgets.lists.device_names import device_names
 from widgets.lists.list_filter import EVERYTHING, ListFilter
 
 

@@ -10,11 +10,11 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 
 from agent.records import DeviceInfo, SearchHit, Session, SessionState, VerifiedBy
+from agent.state.device_names import device_names
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
 from widgets.lists.columns import Cells, fit, size_at
-from widgets.lists.device_names import device_names
 from widgets.lists.session_rows import device_name, session_title
 
 _SNIPPET_CHARS = 300

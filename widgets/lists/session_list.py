@@ -14,6 +14,7 @@ from typing import NamedTuple
 from textual.content import Content
 
 from agent.records import HostInfo, Question, Session, at_host, on_host
+from agent.state.device_names import device_names
 from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, State, children_of
 from agent.text import one_line
@@ -21,7 +22,6 @@ from widgets.base import formatting, status
 from widgets.base.effect_parts import effect_parts
 from widgets.base.header_line import cut_middle
 from widgets.base.rows import Line, Parts, Row
-from widgets.lists.device_names import device_names
 from widgets.lists.groups import heading_row
 from widgets.lists.hosts import is_stranded, session_host
 from widgets.lists.kept_listing import Listing, title_of

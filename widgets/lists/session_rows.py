@@ -8,12 +8,12 @@ Invariant: what needs a person reads without colour.
 from collections.abc import Mapping
 
 from agent.records import DeviceInfo, DeviceState, Question, Session
+from agent.state.device_names import device_names
 from agent.state.memoize import memoize_last
 from agent.state.reducer import SessionView, State
 from agent.text import one_line
 from widgets.base import formatting, status
 from widgets.base.rows import Line, Parts, Row
-from widgets.lists.device_names import device_names
 from widgets.lists.hosts import host_away, host_beside
 
 

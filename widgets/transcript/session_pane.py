@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from agent.records import DIRECT, DeviceInfo, SessionState
+from agent.state.device_names import device_names
 from agent.state.reducer import SessionView
 from agent.state.terms import term
 from agent.text import one_line
@@ -17,7 +18,6 @@ from widgets.base import formatting, status
 from widgets.base.fault_isolation import FaultIsolated
 from widgets.base.header_line import PartsLine
 from widgets.base.rows import Parts
-from widgets.lists.device_names import device_names
 from widgets.lists.hosts import is_stranded
 from widgets.lists.session_rows import device_name, session_title, step_words
 from widgets.transcript.plan_view import PlanView

@@ -1,4 +1,4 @@
-"""Which device is meant: by its serial, or by the name that the operator gave it.
+"""Which device is meant: by its serial, by the operator's name for it, or as lists show it.
 
 Not the names themselves (`agent.devices.fleet.labels`). Invariants: a serial always means its own
 device, whatever another is called; a name that two devices have means neither.
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.errors import UsageError
 from agent.protocol import Op, SessionCreate
 from agent.records import DeviceInfo, on_host
+from agent.state.device_names import device_names
 
 
 def serial_of(said: str, devices: Iterable[DeviceInfo]) -> str:
@@ -41,6 +42,12 @@ def serial_of(said: str, devices: Iterable[DeviceInfo]) -> str:
         return twins[0]
     wanted = said.strip().casefold()
     named = [one.serial for one in known if one.name and one.name.casefold() == wanted]
+    # As lists show them, or as a goal names them: @Pixel-8-5554.
+    named = named or [
+        serial
+        for serial, name in device_names({one.serial: one for one in known}).items()
+        if wanted.removeprefix("@") in {name.casefold(), "-".join(name.casefold().split())}
+    ]
     if len(named) > 1:
         raise UsageError(
             f"{len(named)} devices are called {said!r}.",

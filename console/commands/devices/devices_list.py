@@ -11,6 +11,7 @@ from agent.core import Core
 from agent.errors import AdbError
 from agent.protocol import DeviceTag, ListPhonesInUse, PhoneInUse
 from agent.records import DeviceInfo, DeviceState, HostState, at_host
+from agent.state.device_names import device_names
 from agent.text import one_line
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end, say
@@ -41,13 +42,17 @@ def print_devices(ctx: click.Context, *, as_json: bool) -> None:
 
     async def work(_stop: StopRequest) -> ExitCode:
         found = await _look(settings)
+        # The name that the console shows; every command takes it in the place of the serial.
+        names = device_names({info.serial: info for info in found})
         if as_json:
-            plain.print_json({"data": [plain.as_builtins(info) for info in found]})
+            shown = [plain.as_builtins(info) | {"called": names[info.serial]} for info in found]
+            plain.print_json({"data": shown})
         elif not found:
             say("No devices. Plug one in with USB debugging on, or try: switchboard demo")
         else:
             head = ("SERIAL", "STATE", "NAME", "MODEL", "ANDROID", "SIZE", "BY", "DRIVER", "NOTE")
-            plain.print_text(plain.columns(head, [_row(info) for info in found]))
+            rows = [_row(info, names[info.serial]) for info in found]
+            plain.print_text(plain.columns(head, rows))
         return ExitCode.DONE
 
     end(run_async(work))
@@ -134,9 +139,9 @@ def in_use(ctx: click.Context, as_json: bool) -> None:
     end(run_async(work))
 
 
-def _row(info: DeviceInfo) -> tuple[str, ...]:
+def _row(info: DeviceInfo, name: str) -> tuple[str, ...]:
     size = f"{info.width_px}×{info.height_px}" if info.width_px else "-"
-    label = " ".join([*filter(None, [info.name]), *(f"#{tag}" for tag in info.tags)])
+    label = " ".join([name, *(f"#{tag}" for tag in info.tags)])
     return (
         info.serial,
         info.state.value,

@@ -38,6 +38,7 @@ Examples:
 @click.pass_context
 def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
     """List sessions, newest first; STEPS are those that count against the limit."""
+    from agent.state.device_names import device_names
     from console.core.stored_core import LEFT_BEHIND, is_left_behind
 
     async def work(core: Records) -> ExitCode:
@@ -50,8 +51,14 @@ def list_sessions(ctx: click.Context, limit: int, as_json: bool) -> None:
             say("No sessions yet. Start one with: switchboard run GOAL")
         else:
             asking = {question.session_id for question in overview.questions}
+            names = device_names({one.serial: one for one in overview.devices})
             rows = [
-                _row(session, left=is_left_behind(core, session), asks=session.session_id in asking)
+                _row(
+                    session,
+                    left=is_left_behind(core, session),
+                    asks=session.session_id in asking,
+                    phone=names.get(session.serial, session.serial),
+                )
                 for session in found
             ]
             heads = ("ID", "STATE", "DEVICE", "STEPS", "AGE", "GOAL")
@@ -67,14 +74,17 @@ def _object(records: Records, session: Session, overview: Overview) -> dict[str,
     """Return a session for JSON, and whether its process died under it."""
     from agent.codex_bridge.question_search import question_in
     from agent.codex_bridge.session_object import session_object
+    from agent.state.device_names import device_names
     from console.core.stored_core import is_left_behind
 
     question = question_in(session, overview)
     told = session_object(session, question, overview.devices)
-    return {**told, "interrupted": is_left_behind(records, session)}
+    names = device_names({one.serial: one for one in overview.devices})
+    called = names.get(session.serial) or session.serial or None
+    return {**told, "deviceName": called, "interrupted": is_left_behind(records, session)}
 
 
-def _row(session: Session, *, left: bool, asks: bool) -> tuple[str, ...]:
+def _row(session: Session, *, left: bool, asks: bool, phone: str) -> tuple[str, ...]:
     from agent.state.event_text import verified_mark
     from widgets.base.status import state_word
     from widgets.lists.session_rows import session_title
@@ -89,7 +99,7 @@ def _row(session: Session, *, left: bool, asks: bool) -> tuple[str, ...]:
         ("interrupted" if left else state_word(session, asks=asks))
         + flags
         + (f" ({mark})" if mark else ""),
-        session.serial or one_line(session.waits_for, 60) or "-",
+        phone or one_line(session.waits_for, 60) or "-",
         f"{session.steps} of {session.max_steps}",
         age(session.created_ms),
         branch + (session_title(session) if session.goal or session.title else _NO_GOAL),

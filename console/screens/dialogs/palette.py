@@ -8,6 +8,7 @@ that key; what cannot be done now is listed with the reason, and choosing it say
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -18,12 +19,14 @@ from console.base_app import ConsoleApp
 from console.palette.entry import Entry, Kind
 from console.palette.ranking import Search
 from console.screens.dialogs.dialog import Dialog, foot
+from widgets.base.header_line import cut_middle
 from widgets.base.hint_input import HintInput
 from widgets.base.row_list import RowList
 from widgets.base.rows import Line, Row
 
 Typed = Callable[[str], list[Entry] | None]
 _NAME_CELLS = 20
+_OF_SESSIONS = frozenset({Kind.SESSION, Kind.REPLAY, Kind.EXPORT})
 _MOST_CHARS = 4000
 _HINT = "An action, session, phone, setting or command: “set run.max_steps 40”, “open @phone”"
 
@@ -96,7 +99,8 @@ class PaletteScreen(Dialog[Entry | None]):
         # Two commands may complete to the same words: what is listed is listed once.
         self._found = {f"{entry.key} {entry.line}": entry for entry in found}
         listed = self.query_one(RowList)
-        listed.show_rows([_row(key, entry) for key, entry in self._found.items()])
+        width = listed.text_width if listed.size.width else 0
+        listed.show_rows([_row(key, entry, width) for key, entry in self._found.items()])
         if listed.rows:
             listed.move_to(listed.rows[0].key)
 
@@ -147,10 +151,14 @@ class PaletteScreen(Dialog[Entry | None]):
         self._choose(self._found.get(event.key))
 
 
-def _row(key: str, entry: Entry) -> Row:
+def _row(key: str, entry: Entry, width: int) -> Row:
+    """Write an entry; of sessions of one name the sentence differs, which is never cut away."""
     can = not entry.why_not
     name = one_line(entry.name, 160)
     sentence = one_line(entry.sentence if can else entry.why_not, 240)
+    if width and entry.kind in _OF_SESSIONS:
+        room = width - cell_len(sentence) - cell_len(entry.kind.value) - 4
+        name = cut_middle(name, max(_NAME_CELLS, room))
     left = (
         (f"{name:<{_NAME_CELLS}}", "bold $foreground" if can else "$faint"),
         (f"  {sentence}", "$muted" if can else "$faint"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import UsageError
 from agent.protocol import ListSessions, SearchEvents
 from agent.records import SearchHit, Session
+from agent.state.device_names import device_names
 from console.screens.history.filters import Filter, parse_filter
-from widgets.lists.device_names import device_names
 from widgets.lists.hosts import session_host
 from widgets.lists.session_rows import device_name
 

@@ -15,12 +15,12 @@ from agent.errors import UsageError
 from agent.placement.needs import parse_needs
 from agent.protocol import CommitmentSearch, JobQueue, WatcherList
 from agent.records import Commitment, CommitmentStatus, DeviceInfo, Job, Watcher, WatcherStatus
+from agent.state.device_names import device_names
 from agent.state.reducer import State
 from console.steps.pager import Page, Pager
 from widgets.base import status
 from widgets.base.rows import Parts, Row
 from widgets.base.status import Mark
-from widgets.lists.device_names import device_names
 from widgets.lists.job_rows import heading, job_detail, job_rows
 from widgets.lists.list_filter import ListFilter
 from widgets.lists.watch_rows import (

@@ -8,6 +8,7 @@ from agent.errors import UsageError
 from agent.protocol import DeviceTag, SessionCreate, SessionStart
 from agent.protocol.ops.session_ops import Target
 from agent.records import DeviceInfo, DeviceState
+from agent.state.device_names import device_names
 from tests.devices.conftest import Home
 
 
@@ -25,6 +26,17 @@ def test_a_name_means_its_device_in_whatever_case() -> None:
 
 def test_a_serial_means_its_own_device_whatever_another_is_called() -> None:
     assert serial_of("A1", (info("B2", "A1"), info("A1"))) == "A1"
+
+
+def test_the_name_that_lists_show_means_its_device_also_as_a_goal_names_it() -> None:
+    known = tuple(
+        DeviceInfo(serial=serial, state=DeviceState.ONLINE, model="Pixel 8")
+        for serial in ("R5A11111", "R5A22222")
+    )
+    for serial, name in device_names({one.serial: one for one in known}).items():
+        assert serial_of(name.upper(), known) == serial
+        assert serial_of("@" + "-".join(name.split()), known) == serial
+    assert serial_of("Pixel 8", known) == "Pixel 8", "which names both means neither"
 
 
 def test_what_names_nothing_is_left_as_it_is() -> None:

@@ -4,9 +4,9 @@ from msgspec.structs import replace
 
 from agent.devices.adb.device_list import parse_rows
 from agent.records import DeviceInfo, DeviceState
+from agent.state.device_names import device_names
 from agent.state.reducer import State, attention
 from widgets.attention.attention_rows import attention_rows
-from widgets.lists.device_names import device_names
 
 
 def phone(serial: str, name: str = "", model: str = "Pixel 8") -> DeviceInfo:
