@@ -10,7 +10,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.events import DescendantBlur, Key
 from textual.widgets import Input
 
 from agent.state.reducer import State
@@ -19,10 +18,10 @@ from console.keys import actions
 from console.screens.base.host_grouping import HostGrouping
 from console.screens.history.context import BaseHistory
 from console.screens.history.filter_picker import FilterPicker
-from console.screens.history.filters import whole_words
 from console.screens.history.history_sums import SumsController
 from console.screens.history.replay import ReplayScreen
 from console.screens.history.saved_filters import SavedFilters
+from console.screens.history.searching import SearchController
 from console.screens.history.stored_sessions import MOST_HITS, StoredSessions
 from widgets.base.formatting import quoted
 from widgets.base.header_line import PartsLine
@@ -47,18 +46,16 @@ class HistoryScreen(BaseHistory):
     WHERE = actions.Where.HISTORY
     BINDINGS: ClassVar[list[BindingType]] = [*actions.bindings(actions.Where.HISTORY)]
     AUTO_FOCUS = "#history"
-    CONTROLLERS = (SumsController, HostGrouping)
+    CONTROLLERS = (SumsController, HostGrouping, SearchController)
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted = ""
         self.stored = StoredSessions(self.console_app, self._refresh)
         self.spending = SumsController(self)
         self._rows = StoredRows()
-        self._unfolded: frozenset[str] = frozenset()
-        """The sessions whose places are all listed."""
         self.grouping = HostGrouping(self)
-        self.controllers = (self.spending, self.grouping)
+        self.searching = SearchController(self)
+        self.controllers = (self.spending, self.grouping, self.searching)
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="history-table"):
@@ -88,7 +85,11 @@ class HistoryScreen(BaseHistory):
         if stored.filter.words:
             hits = [hit for hit in stored.hits if stored.holds(stored.session_of(hit.session_id))]
             rows = hit_rows(
-                hits, stored.session_of, now_ms=now_ms, asking=asking, unfolded=self._unfolded
+                hits,
+                stored.session_of,
+                now_ms=now_ms,
+                asking=asking,
+                unfolded=self.searching.unfolded,
             )
             count = len(hits)
             sessions = len({hit.session_id for hit in hits})
@@ -110,7 +111,7 @@ class HistoryScreen(BaseHistory):
             told = f"{len(rows)} session{'' if len(rows) == 1 else 's'}"
             told += "" if stored.has_all else ", more below"
             told = _READING if stored.is_reading else told
-        unfit = _NO_FIT if self.wanted else _NOTHING
+        unfit = _NO_FIT if self.searching.wanted else _NOTHING
         self.table.say_when_empty(_READING if stored.is_reading else unfit)
         self.table.show_rows(self._grouped(rows) if self.grouping.is_on else rows)
         self.spending.show()
@@ -143,31 +144,6 @@ class HistoryScreen(BaseHistory):
     def do_history_search(self) -> None:
         self.focus_now(self.query_one("#search", Input))
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        self.wanted = event.value.strip()
-        is_typing = self.focused is event.input and not event.value.endswith(" ")
-        self._wish(whole_words(self.wanted) if is_typing else self.wanted)
-
-    def _wish(self, text: str) -> None:
-        self._unfolded = frozenset()
-        self.stored.wish(text)
-        self.refresh_all()
-
-    def on_key(self, event: Key) -> None:
-        """Fold or unfold the session under the cursor."""
-        if self.focused is not self.table or event.key not in {"left", "right"}:
-            return
-        session_id = self.table.cursor_key.partition("/")[0]
-        if event.key == "right":
-            self._unfolded |= {session_id}
-        elif session_id in self._unfolded:
-            self._unfolded -= {session_id}
-            rows = hit_rows(self.stored.hits, self.stored.session_of, now_ms=0)
-            best = next((r.key for r in rows if r.key.startswith(f"{session_id}/")), "")
-            # From one of its places the cursor goes to what it is a place of.
-            self.table.move_to(best)
-        self.refresh_all()
-
     def do_history_filters(self) -> None:
         """Choose a filter."""
 
@@ -180,21 +156,13 @@ class HistoryScreen(BaseHistory):
 
     def do_history_save(self) -> None:
         """Save the filter, or forget it."""
-        is_saved = self._saved.toggle(self.wanted)
+        is_saved = self._saved.toggle(self.searching.wanted)
         key = self.key_of("history.filters")
         self.console_app.say(
-            f"Saved: {key} offers {quoted(self.wanted, 60)}."
+            f"Saved: {key} offers {quoted(self.searching.wanted, 60)}."
             if is_saved
-            else f"{quoted(self.wanted, 60)} is no longer saved."
+            else f"{quoted(self.searching.wanted, 60)} is no longer saved."
         )
-
-    def on_input_submitted(self, _event: Input.Submitted) -> None:
-        self.focus_now(self.table)
-
-    def on_descendant_blur(self, event: DescendantBlur) -> None:
-        if event.widget.id == "search" and self.wanted != self.stored.wished:
-            # What was left is whole.
-            self._wish(self.wanted)
 
     def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
         rows, stored = self.table.rows, self.stored
@@ -207,7 +175,7 @@ class HistoryScreen(BaseHistory):
 
     def can(self, action_id: str) -> bool:
         if action_id == "history.save":
-            return bool(self.wanted)
+            return bool(self.searching.wanted)
         return action_id != "screen.history" and super().can(action_id)
 
     def footer_keys(self) -> list[tuple[str, str]]:
