@@ -29,7 +29,9 @@ _NORMAL_MODES = "\x1b[?1l\x1b>\x1b[?1016l"
 _AT_THE_END = "\x1b[?1004l\x1b[?1003l\x1b[?1000l\x1b[?1016l\x1b[?1006l"
 """Focus and the mouse, first of all: they may report while the rest is changed back."""
 DA1 = "\x1b[c"  # What every terminal answers.
-_LAST_ANSWER_S = 0.3
+_LAST_ANSWER_S = 3.0
+"""How long to wait for the answers of a terminal that has answered before: on a busy machine they
+are late, and what comes after us is typed into the shell."""
 
 
 class TerminalNotice(Message):
@@ -123,9 +125,19 @@ def _for_terminal(driver: type[Driver], alts: frozenset[str]) -> type[Driver]:
             self.times_left = 0
             """How often it was."""
             self._is_quiet = Event()
-            """Set by an answer to DA1, which a terminal gives after all before it."""
+            """Set by the answer to the last DA1, which a terminal gives after all before it."""
+            self._unanswered = 0
+            """How often DA1 was asked and not answered yet."""
+
+        def write(self, data: str) -> None:
+            if asked := data.count(DA1):
+                self._is_quiet.clear()
+                self._unanswered += asked
+            super().write(data)  # type: ignore[safe-super]
 
         def start_application_mode(self) -> None:
+            # What was not answered to us was answered to whoever had the terminal meanwhile.
+            self._unanswered = 0
             # Textual asks for the modes of the terminal.
             self.gate.await_one()
             note_taken(self.fileno, self._file.fileno())
@@ -149,7 +161,9 @@ def _for_terminal(driver: type[Driver], alts: frozenset[str]) -> type[Driver]:
 
         def _hear(self, kind: str, text: str) -> None:
             if kind == "attributes":
-                self._is_quiet.set()
+                self._unanswered = max(0, self._unanswered - 1)
+                if not self._unanswered:
+                    self._is_quiet.set()
             super()._hear(kind, text)
 
         def _read(self) -> bool:
@@ -167,7 +181,6 @@ def _for_terminal(driver: type[Driver], alts: frozenset[str]) -> type[Driver]:
             self.farewell = ""
             if self.gate.is_awaiting and self.gate.has_answered:
                 # What was asked a moment ago would be answered to the shell.
-                self._is_quiet.clear()
                 self.write(DA1)
                 self.flush()
                 self._is_quiet.wait(_LAST_ANSWER_S)

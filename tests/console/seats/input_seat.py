@@ -1,8 +1,12 @@
-"""Run as a program: an app on a terminal by the console's own driver, which tells what comes in."""
+"""Run as a program: an app on a terminal by the console's own driver, which tells what comes in.
+
+At the key f33 it asks the terminal what it is, and at f34 it ends.
+"""
 
 import json
 import os
 import sys
+from typing import Any
 
 from textual.app import App
 from textual.driver import Driver
@@ -11,7 +15,7 @@ from textual.events import AppBlur, AppFocus, Event, Key, MouseEvent, Paste
 from console.frames.output import paced
 from console.terminal.terminal import lenient
 from console.terminal.title import titled
-from console.terminal_input.gated_driver import gated
+from console.terminal_input.gated_driver import DA1, gated
 
 TOLD = (Key, MouseEvent, Paste, AppFocus, AppBlur)
 
@@ -31,6 +35,12 @@ class Seat(App[None]):
         if isinstance(event, TOLD) and not event.is_forwarded:
             name = event.key if isinstance(event, Key) else type(event).__name__
             os.write(TELL, json.dumps(name).encode() + b"\n")
+            if name == "f33":
+                driver: Any = self._driver
+                driver.gate.await_one()
+                driver.write(DA1)
+            if name == "f34":
+                self.exit()
             return
         await super().on_event(event)
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import termios
 import time
+import tty
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from tests.console.terminal_input.sent import ALL, OTHERS, REPLIES, SILENT_KEYS
 
 SYNCHRONISES = "TerminalSupportsSynchronizedOutput"
 MARK, MARKED = b"\x1b[57398u", "f35"
+ASK, END = b"\x1b[57396u", b"\x1b[57397u"  # f33 and f34, at which the seat does so.
+ASKED, IT_IS = b"\x1b[c", b"\x1b[?62;22c"
 
 
 class Seat:
@@ -39,9 +42,10 @@ class Seat:
             env={"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8"},
             start_new_session=True,
         )
-        os.close(slave)
+        self._slave = slave
         os.close(tell)
         self._lines = b""
+        self.written = b""
         assert self.next_one() == "ready"
 
     def next_one(self) -> str:
@@ -53,7 +57,7 @@ class Seat:
                 if one == self._told:
                     self._lines += os.read(one, 65_536)
                 else:
-                    os.read(one, 65_536)
+                    self.written += os.read(one, 65_536)
         line, _, self._lines = self._lines.partition(b"\n")
         return str(json.loads(line))
 
@@ -73,7 +77,21 @@ class Seat:
         self.process.kill()
         self.process.wait()
         os.close(self.master)
+        os.close(self._slave)
         os.close(self._told)
+
+    def see_written(self, what: bytes, times: int) -> None:
+        """Read until the app has written something so often."""
+        until = time.monotonic() + BOUND_S
+        while self.written.count(what) < times:
+            assert time.monotonic() < until, self.written
+            if select.select([self.master], [], [], 0.2)[0]:
+                self.written += os.read(self.master, 65_536)
+
+    def left_for_the_shell(self) -> bytes:
+        """Return what was typed into the terminal that nobody has read."""
+        tty.setraw(self._slave, termios.TCSANOW)
+        return os.read(self._slave, 65_536) if select.select([self._slave], [], [], 0)[0] else b""
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +111,23 @@ def test_what_terminals_send_means_the_same_on_a_terminal(seat: Seat) -> None:
         if (found := seat.means(sent.raw, sent.raw)) != expected * 2:
             wrong.append(((sent.raw, sent.raw), found))
     assert not wrong
+
+
+def test_an_answer_that_is_late_is_not_left_for_the_shell() -> None:
+    seat = Seat()
+    try:
+        os.write(seat.master, ASK)
+        seat.see_written(ASKED, 1)
+        os.write(seat.master, IT_IS + ASK + END)
+        seat.see_written(ASKED, 3)
+        os.write(seat.master, IT_IS)
+        with pytest.raises(subprocess.TimeoutExpired):
+            seat.process.wait(0.5)
+        os.write(seat.master, IT_IS)
+        assert seat.process.wait(BOUND_S) == 0
+        assert seat.left_for_the_shell() == b""
+    finally:
+        seat.close()
 
 
 def torn(raw: bytes) -> list[tuple[bytes, ...]]:
