@@ -44,6 +44,8 @@ _CONFIRMING = frozenset({"confirm", "confirmed", "accept", "agree", "approve", "
 _AGREEING = frozenset({"1", "y", "yes", "true", "ok", "on"})
 _GO = frozenset({"go", "open", "enter", "visit", "load", "search", "navigate", "ok"})
 
+_TO_SOMEBODY = frozenset({"mailto", "sms", "smsto", "mms", "mmsto", "tel"})
+"""Schemes whose path is a number or a mailbox (RFC 6068, 5724, 3966)."""
 _SOURCES = {ActKind.OPEN_LINK: Source.MODEL, ActKind.TYPE: Source.TYPED}
 """Where an address was read; else it stands in a field or on a control of the screen."""
 
@@ -85,7 +87,9 @@ def judge_egress(
 
 def _reached(to: Destination, source: Source) -> Stated:
     """Return whom an address reaches: its host, or the number or mailbox of one without a host."""
-    whom = to.shown_host or to.carried.partition("?")[0].strip("/")
+    whom = to.shown_host
+    if to.scheme in _TO_SOMEBODY:
+        whom = whom or to.carried.partition("?")[0].strip("/")
     return Stated(text=one_line(whom or to.scheme, 200), source=source)
 
 

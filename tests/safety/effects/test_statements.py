@@ -255,6 +255,8 @@ def test_of_several_amounts_the_one_they_come_to_is_stated_or_all(
         ("sms:+15550100?body=I quit", "+15550100"),
         ("mailto:eve@example.org?subject=x", "eve@example.org"),
         ("tel:112", "112"),
+        ("javascript:location='//evil.example'", "javascript"),
+        ("data:text/html,<img src=//evil.example>", "data"),
     ],
 )
 def test_a_link_without_a_host_reaches_the_number_or_the_mailbox(link: str, to: str) -> None:
