@@ -25,7 +25,7 @@ from agent.loop.acting.guard import ban_refusal, duplicate_refusal
 from agent.loop.acting.tool_call_parsing import Choice, read_choice, resolved_action
 from agent.loop.conversation import prompts
 from agent.loop.conversation.memory import Memory, action_key
-from agent.loop.conversation.model_call import CleanReply, keep, remembered, think
+from agent.loop.conversation.model_call import CleanReply, StoredReply, keep, remembered, think
 from agent.loop.images.image_prep import Pictures
 from agent.loop.observe import Observer, Seconds, Sleep
 from agent.loop.ocr.reader import shared_reader
@@ -276,13 +276,32 @@ class _Turn:
         self, step: int, thought: CleanReply, screen: Observation
     ) -> tuple[TurnEnd | None, bool]:
         """Carry out the model's call; return the turn's end, if any, and whether it counts."""
-        choice = Choice()
         if thought.call is not None:
             named = self.foreign.named(thought.call)
             foreign = self.foreign.tool(named.name)
             if foreign is not None:
                 self.speechless = self.unread = 0
                 return await self._call_foreign(step, foreign, named, thought), True
+        choice = self._choose(thought, screen)
+        thought = self._in_own_names(thought, choice)
+        kept = await keep(self.context, thought, self._hide(choice.resolved))
+        if kept.text or thought.call is None:
+            said = f"{kept.text} ({thought.cut_off})".strip() if thought.cut_at else kept.text
+            self.recorder.hold(AgentMessage(step=step, text=said or "(no reply)"))
+        if thought.call is None:
+            return self._without_call(thought), False
+        self.speechless = 0
+        self.memory.reasoning = thought.reply.reasoning
+        call = replace(thought.call, call_id=self.recorder.call_id(thought.call, step))
+        request = await self._store_intent(step, call, kept, choice, screen)
+        if choice.tool is None or choice.arguments is None:
+            return await self._unusable(call, choice, thought), True
+        return await self._do(request, thought, choice, screen), choice.tool.counted
+
+    def _choose(self, thought: CleanReply, screen: Observation) -> Choice:
+        """Read the model's call, and find what it names on the screen; nothing is done yet."""
+        choice = Choice()
+        if thought.call is not None:
             choice = read_choice(
                 thought.call,
                 screen,
@@ -291,51 +310,67 @@ class _Turn:
                 before=self.before,
                 offered=[tool.name for tool in self._offered()],
             )
-        tool, arguments, resolved, unusable = choice
-        self.unread = 0 if tool is not None else self.unread + 1
-        self.ignored = ""
-        if thought.call is not None and arguments is not None:
-            own = in_own_names(thought.call.name, thought.call.arguments)
-            self.ignored = ignored_note(own.ignored)
-            thought = with_fields(thought, call=replace(thought.call, arguments=own.arguments))
+        self.unread = 0 if choice.tool is not None else self.unread + 1
+        resolved = choice.resolved
         if resolved is not None and resolved.is_secret and isinstance(resolved.action, TypeText):
             self.secrets.add(resolved.action.text)
         if resolved is not None and not self.context.background:
             self.executor.guard.prepare(resolved, screen)
-        kept = await keep(self.context, thought, self._hide(resolved))
-        if kept.text or thought.call is None:
-            said = f"{kept.text} ({thought.cut_off})".strip() if thought.cut_at else kept.text
-            self.recorder.hold(AgentMessage(step=step, text=said or "(no reply)"))
-        if thought.call is None:
-            self.speechless += 1
-            if self.speechless < MAX_SPEECHLESS:
-                return None, False
-            message = f"The model called no tool {MAX_SPEECHLESS} times in a row."
-            if thought.cut_at:
-                message += f" Its answer was {thought.cut_off}: set model.max_output_tokens."
-            return TurnEnd(completed=False, message=message), False
-        self.speechless = 0
-        self.memory.reasoning = thought.reply.reasoning
-        call = replace(thought.call, call_id=self.recorder.call_id(thought.call, step))
-        request = await self.recorder.request(
+        return choice
+
+    def _in_own_names(self, thought: CleanReply, choice: Choice) -> CleanReply:
+        """Return an answer with the arguments by their own names, and note what was ignored."""
+        self.ignored = ""
+        if thought.call is None or choice.arguments is None:
+            return thought
+        own = in_own_names(thought.call.name, thought.call.arguments)
+        self.ignored = ignored_note(own.ignored)
+        return with_fields(thought, call=replace(thought.call, arguments=own.arguments))
+
+    def _without_call(self, thought: CleanReply) -> TurnEnd | None:
+        """Count an answer without a call; end the turn after several in a row."""
+        self.speechless += 1
+        if self.speechless < MAX_SPEECHLESS:
+            return None
+        message = f"The model called no tool {MAX_SPEECHLESS} times in a row."
+        if thought.cut_at:
+            message += f" Its answer was {thought.cut_off}: set model.max_output_tokens."
+        return TurnEnd(completed=False, message=message)
+
+    async def _store_intent(
+        self, step: int, call: ToolCall, kept: StoredReply, choice: Choice, screen: Observation
+    ) -> ToolCallRequested:
+        """Store what will be called, before the phone is touched."""
+        resolved = choice.resolved
+        is_usable = choice.tool is not None and choice.arguments is not None
+        return await self.recorder.request(
             step,
             call,
-            kind=tool.tool_kind if tool and arguments else ToolKind.CONTROL,
+            kind=choice.tool.tool_kind if choice.tool and is_usable else ToolKind.CONTROL,
             kept=kept,
             resolved=resolved,
             verdict=self.executor.guard.weigh(resolved, screen) if resolved else None,
         )
-        if tool is None or arguments is None:
-            ends = tool is not None and self.context.session.dry_run
-            text = would_fail(call.name, unusable) if ends else verify.malformed(unusable)
-            await self._finish(call, ActionOutcome.FAILED, text, thought)
-            return (_rehearsed(text) if ends else None), True
-        if resolved is not None:
-            return await self._act(resolved, screen, request, thought), tool.counted
-        if isinstance(arguments, ServiceCall):
-            return await self._use_service_tool(arguments, request, thought), tool.counted
-        assert isinstance(arguments, ControlArguments | Finish), "no action"
-        return await self._control(arguments, request, thought), tool.counted
+
+    async def _unusable(
+        self, call: ToolCall, choice: Choice, thought: CleanReply
+    ) -> TurnEnd | None:
+        """Say why a call cannot be carried out; a dry run ends with that."""
+        ends = choice.tool is not None and self.context.session.dry_run
+        why = choice.unusable
+        text = would_fail(call.name, why) if ends else verify.malformed(why)
+        await self._finish(call, ActionOutcome.FAILED, text, thought)
+        return _rehearsed(text) if ends else None
+
+    async def _do(
+        self, request: ToolCallRequested, thought: CleanReply, choice: Choice, screen: Observation
+    ) -> TurnEnd | None:
+        if choice.resolved is not None:
+            return await self._act(choice.resolved, screen, request, thought)
+        if isinstance(choice.arguments, ServiceCall):
+            return await self._use_service_tool(choice.arguments, request, thought)
+        assert isinstance(choice.arguments, ControlArguments | Finish), "no action"
+        return await self._control(choice.arguments, request, thought)
 
     def _hide(self, resolved: ResolvedAction | None) -> Callable[[str], str]:
         """Return a function that redacts known secrets and the one about to be typed."""

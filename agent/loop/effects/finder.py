@@ -27,7 +27,7 @@ from agent.loop.effects.past_acts import NOTHING_DONE, PastAct, act_of, cause_of
 from agent.loop.effects.screen_change import OFF, ON, Cause, ScreenChange
 from agent.loop.effects.sliders import placed_slider
 from agent.loop.effects.standing_text import showing
-from agent.loop.effects.states import changed_states, matched_elements
+from agent.loop.effects.states import changed_states, matched_elements, selected_by_press
 from agent.loop.screen.elements import find_by_key
 from agent.records import (
     ActionOutcome,
@@ -251,6 +251,9 @@ class EffectFinder:
                 told += [one for one in on_page if _key_of(one[0]) not in sent]
                 found = placed_slider(last.observation, now, newest, (one for one, _ in told))
                 told += [(one, newest) for one in found]
+            if (last.page.activity, last.page.title) == (page.activity, page.title):
+                chosen = selected_by_press(last.elements, now.elements, newest.element)
+                told += [(one, newest) for one in chosen]
             told += self._left_fields(last, page, now, newest)
         numbered: list[SeenEffect] = []
         for one, act in told:

@@ -83,6 +83,22 @@ def changed_states(
     return found + _other_label(before, after, matched, pressed, title)
 
 
+def selected_by_press(
+    before: Sequence[Element], after: Sequence[Element], pressed: Element | None
+) -> list[ScreenChange]:
+    """Return that an icon is chosen now, or no more, which was pressed: a heart, a pin.
+
+    Where another one changed too, something else was chosen instead, which is navigation.
+    """
+    turned = [pair for pair in pairs(before, after) if pair.was.selected != pair.now.selected]
+    if pressed is None or len(turned) != 1:
+        return []
+    [(was, now)] = turned
+    if was.key != pressed.key or now.kind != "icon-btn" or now.checkable:
+        return []
+    return [_state(now, now.label, ON if was.selected else OFF, ON if now.selected else OFF)]
+
+
 def _change(was: Element, now: Element) -> tuple[str, str] | None:
     """Return the state before and after; None where it is the same."""
     if was.checkable and now.checkable:

@@ -196,7 +196,9 @@ def _was_typed(effect: SeenEffect, past: ClaimHistory) -> bool:
 
 def _wrong_removal(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
     """Return that what went, where something is to go, has none of the words for it."""
-    gone = [e for e in effects if e.kind is SeenEffectKind.ITEM_REMOVED]
+    removed = [e for e in past.effects if e.kind is SeenEffectKind.ITEM_REMOVED]
+    # A yes to an act says less of what went than what was seen to go.
+    gone = [e for e in removed if e in effects] or removed
     about = {word for word in words(one.object) if len(word) >= _LEAST_NAME}
     if folded(one.value).strip() != GONE or not gone or not about:
         return ""

@@ -4,18 +4,16 @@ Invariant: words are found as whole words in a row, on one screen; nothing is fo
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.language.tokens import words
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.screen_text import states_of
 from agent.records import Element, Evidence, Observation
 
 MAX_QUOTE_CHARS = 300
-_TOKEN = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+")
-"""A number with its separators is one word: 284 is not said by 1,284.50."""
 _CUT = re.compile(r"\s*(?:\.{3}|…)\s*")
 _CUT_WORD = re.compile(r"\S*(?:\.{3}|…)\s*")
 """A cut in the middle of a word, with what is left of the word."""
@@ -28,8 +26,7 @@ _KIND = re.compile(r"^(?:[A-Za-z]+(?:-[a-z]+)?):\s*(?=[\"“'])")
 
 def normalised(text: str) -> str:
     """Return the words of a text, folded, each with a space on either side."""
-    flat = unicodedata.normalize("NFKC", text).casefold()
-    return f" {' '.join(_TOKEN.findall(flat))} "
+    return f" {' '.join(words(text))} "
 
 
 @dataclass(frozen=True)

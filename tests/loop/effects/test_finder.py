@@ -229,6 +229,36 @@ def test_a_text_in_a_form_that_was_refused_is_abandoned(pressed: str, fate: str)
     assert left.saved is FieldFate(fate)
 
 
+def test_an_icon_that_is_chosen_by_its_press_has_changed_and_a_tab_leads_elsewhere() -> None:
+    def icons(*chosen: str) -> tuple[UiNode, ...]:
+        shape = "android.widget.ImageButton"
+        return page(
+            *(
+                node(
+                    "",
+                    (0.1 + at * 0.2, 0.9, 0.2 + at * 0.2, 0.95),
+                    description=name,
+                    class_name=shape,
+                    clickable=True,
+                    selected=name in chosen,
+                )
+                for at, name in enumerate(("Herz", "Teilen", "Mehr"))
+            )
+        )
+
+    for first, then, found in (
+        ((), ("Herz",), [("Herz", "off", "on")]),
+        (("Herz",), (), [("Herz", "on", "off")]),
+        (("Teilen",), ("Herz",), []),
+        ((), ("Teilen",), []),
+    ):
+        played = Played()
+        played.see(seen(icons(*first)))
+        played.press("Herz")
+        effects = played.see(seen(icons(*then)))
+        assert [(one.object, one.before, one.after) for one in effects] == found
+
+
 def test_a_slider_that_no_tree_places_stands_where_it_was_dragged() -> None:
     bar = "android.widget.SeekBar"
     nodes = page(node("Brightness", (0.1, 0.3, 0.9, 0.35), class_name=bar, clickable=True))

@@ -32,6 +32,7 @@ TODAY = date(2026, 11, 28)
 """A Saturday."""
 STATE, SENT, FIELD = SeenEffectKind.STATE, SeenEffectKind.SENT, SeenEffectKind.FIELD
 ADDED, REMOVED = SeenEffectKind.ITEM_ADDED, SeenEffectKind.ITEM_REMOVED
+APPROVED = SeenEffectKind.APPROVED
 
 
 def effect(

@@ -7,6 +7,7 @@ from agent.records import FieldFate, SeenEffect, UiNode
 from tests.loop.paper_phone import APP, button, field, node
 from tests.loop.verification.judged import (
     ADDED,
+    APPROVED,
     FIELD,
     REMOVED,
     SENT,
@@ -17,6 +18,7 @@ from tests.loop.verification.judged import (
     effect,
     is_met,
     listed,
+    says,
 )
 
 LISTS = (
@@ -172,6 +174,20 @@ def test_an_evening_is_no_morning(shown: str, met: bool) -> None:
     goal = "Set an alarm for 7:15 pm"
     work = done((), effect(ADDED, shown), goal=goal, last=(shown,))
     assert is_met(decide(work, listed(goal, Wished(goal)), accomplice())) is met
+
+
+@pytest.mark.parametrize("names", FIRST)
+def test_a_yes_to_a_deletion_does_not_say_what_went(names: tuple[str, ...]) -> None:
+    for wanted in names:
+        for went in names:
+            goal = f"Delete {wanted}"
+            said = effect(APPROVED, "Delete", f"Delete it? The goal: {goal}", page="Delete?")
+            left = tuple(name for name in names if name != went)
+            work = Work(goal).see(*rows(*names)).act().see(node("Delete?"), effects=(said,)).act()
+            work.see(*rows(*left), effects=(effect(REMOVED, went),))
+            gone = listed(goal, Wished(goal, object=wanted, value="gone"))
+            judged = decide(work, gone, says("met", "E1"))
+            assert is_met(judged) is (wanted == went), (wanted, went)
 
 
 def test_what_was_changed_in_a_form_is_not_gone_by_that() -> None:
