@@ -355,7 +355,7 @@ class _Turn:
     async def _unusable(
         self, call: ToolCall, choice: Choice, thought: CleanReply
     ) -> TurnEnd | None:
-        """Say why a call cannot be carried out; a dry run ends with that."""
+        """Return the end of a dry run; elsewhere the model reads why its call cannot be used."""
         ends = choice.tool is not None and self.context.session.dry_run
         why = choice.unusable
         text = would_fail(call.name, why) if ends else verify.malformed(why)

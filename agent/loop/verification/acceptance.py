@@ -50,6 +50,7 @@ NO_EFFECT = "No lasting effect shows it: there is only a page, or text in a fiel
 _FEW = 10
 _LEAST_NAME = 3
 _NAME_WORDS = 3
+_HEAD_OF_PAGE = 8
 _HEAD = 4  # Elements at the top of a screen, where its title stands.
 _LONG_ANSWER = 5  # Words; a shorter answer may be yes or no.
 _QUESTION = re.compile("[?？؟\u037e]")
@@ -310,11 +311,13 @@ def _unlike(
 ) -> str:
     """Return which values of a requirement are shown neither there nor by what stands."""
     values = values_of(one.text, today)
-    if not values or any(pointer.region for pointer in evidence):
+    if any(pointer.region for pointer in evidence):
         return ""
     shown = f"{said}\n{_standing_text(past)}"
     if one.kind in {RequirementKind.CHANGE, RequirementKind.ANY} and past.has_effects:
         shown = text_of_change(one, evidence, past)
+        if unseen := _unseen_thing(one, shown, past):
+            return unseen
     missing = _without_former(missing_values(values, shown, today), values, past, today)
     count = len({(p.effect, p.step, p.element) for p in evidence})
     missing = tuple(
@@ -340,6 +343,25 @@ def _without_former(
         if lacking.count(value.kind) == [one.kind for one in values].count(value.kind)
         or not is_carried(value, former, today)
     )
+
+
+def _unseen_thing(one: Requirement, shown: str, past: ClaimHistory) -> str:
+    """Return that the thing, as the operator calls it, is nowhere where something was done."""
+    names = [word for word in words(one.object) if len(word) >= _LEAST_NAME]
+    if not names or not has_phrase(words(one.text), words(one.object)):
+        return ""
+    pages = [
+        element_words(element)
+        for effect in past.effects
+        for step in {effect.seen_step, effect.element_step}
+        if (seen := past.screen_of(step)) is not None
+        for element in seen.elements[:_HEAD_OF_PAGE]
+    ]
+    apps = [effect.app for effect in past.effects]
+    said = folded("\n".join([shown, *pages, *apps]))
+    if any(name in said for name in names):
+        return ""
+    return f"Nothing that was done is about “{one_line(one.object, 60)}”"
 
 
 def _wrong_name(one: Requirement, said: str, past: ClaimHistory) -> str:

@@ -37,7 +37,11 @@ _NAMES_THINGS = frozenset(
 def text_of_change(one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory) -> str:
     """Return all that may carry a value of a requirement that asks for a change."""
     done = [text for effect in past.effects for text in _texts_of(effect)]
-    done += [act.approved for act in past.actions if act.approved and act.took_effect]
+    done += [
+        act.approved.replace(past.goal, "")
+        for act in past.actions
+        if act.approved and act.took_effect
+    ]
     done += [act.result for act in past.actions if act.result.startswith("{")]
     shown = (*_pointed(evidence, past), *_forms(past), *_beside_names(one, past))
     return "\n".join(filter(None, (*done, *shown)))
@@ -53,6 +57,9 @@ def _texts_of(effect: SeenEffect) -> tuple[str, ...]:
         return ()
     if effect.kind in {SeenEffectKind.DIALOG_OPENED, SeenEffectKind.DIALOG_CLOSED}:
         return ()
+    if effect.kind is SeenEffectKind.APPROVED:
+        # What a person was asked may quote the goal.
+        return effect.object, effect.page
     return effect.object, effect.after, effect.page
 
 

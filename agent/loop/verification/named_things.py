@@ -18,6 +18,7 @@ from agent.records import Element, Observation, Requirement, SeenEffect, SeenEff
 from agent.text import one_line
 
 _LEAST_LETTERS = 3
+_SHORT_LINE = 2
 _ENUMERATED = 2
 """So many rows of one list that were both named and dealt with make an enumeration."""
 _LONG_PART = 3  # Words of a part that tells its row from the others.
@@ -73,7 +74,8 @@ def _row_in(said: str, parts: Parts, named: Sequence[str]) -> str:
         longer = [part for part in own if len(words(part)) >= _LONG_PART]
         if row in lines or any(part in lines for part in longer):
             return row
-        if len(words(row)) > 1 and any(has_phrase(words(line), words(row)) for line in lines):
+        name = words(row)
+        if any(has_phrase(words(line), name) for line in lines if _is_mostly(line, name)):
             return row
     return ""
 
@@ -179,6 +181,13 @@ def _whose(element: Element, seen: Observation, text: tuple[str, ...], past: Cla
                     f"It stands beside {_quoted(beside[0])}, and {_quoted(named[0])} is asked for"
                 )
     return ""
+
+
+def _is_mostly(line: str, name: tuple[str, ...]) -> bool:
+    """Return whether a name of one word is most of a line, as in "Call Dad"."""
+    if len(name) != 1:
+        return bool(name)
+    return len(words(line)) <= _SHORT_LINE and len(name[0]) >= _LEAST_LETTERS
 
 
 def _lists(past: ClaimHistory, app: str = "") -> Iterator[Rows]:

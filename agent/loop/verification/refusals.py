@@ -7,6 +7,7 @@ it, and none rests on words of a language.
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from agent.language.dates import dates_in
 from agent.language.numbers import numbers_in
 from agent.language.tokens import has_phrase, words
 from agent.loop.screen.dialogs import DISMISSALS, PLAIN, SMALL, SYSTEM_BUTTONS
@@ -212,13 +213,20 @@ def _unread(past: ClaimHistory) -> Iterator[str]:
             continue
         # What was typed stands on the screens from then on.
         typed = next(e for e in past.own_effects if e.after == effect.after)
-        read_before = unread_numbers(effect.after, past, until=typed.step)
+        read_before = unread_numbers(_without_dates(effect.after), past, until=typed.step)
         unread = [said for said in read_before if _is_long(said)]
         if unread:
             yield (
                 f'You typed {", ".join(unread)} into "{one_line(effect.object, 40)}", and no '
                 "screen showed it before: open the screen that it comes from, and correct it"
             )
+
+
+def _without_dates(text: str) -> str:
+    """Return a text without its dates: their years need not stand anywhere."""
+    for day in reversed(dates_in(text)):
+        text = f"{text[: day.start]} {text[day.end :]}"
+    return text
 
 
 def _is_long(said: str) -> bool:

@@ -190,6 +190,16 @@ def test_a_yes_to_a_deletion_does_not_say_what_went(names: tuple[str, ...]) -> N
             assert is_met(judged) is (wanted == went), (wanted, went)
 
 
+def test_a_thing_that_is_called_as_on_the_phone_stands_where_something_was_done() -> None:
+    goal = "Sposta l'evento Dentist al 2 dicembre"
+    for page, met in (("Dentist", True), ("Team meeting", False)):
+        moved = effect(FIELD, "Date", "2026-12-02", saved=FieldFate.SUBMITTED, page="Edit event")
+        work = Work(goal).see(*rows("Lunch")).act()
+        work.see(node(page, (0.1, 0.02, 0.9, 0.06)), node("Room 4"), effects=(moved,))
+        judged = listed(goal, Wished(goal, object="Dentist"))
+        assert is_met(decide(work, judged, accomplice())) is met
+
+
 def test_what_was_changed_in_a_form_is_not_gone_by_that() -> None:
     goal = "Delete the event Dentist"
     moved = effect(FIELD, "Date", "2026-12-20", saved=FieldFate.SUBMITTED, page="Edit event")
