@@ -29,7 +29,7 @@ from agent.store.postgres.postgres_store import PostgresStore
 from support.adb import free_port
 from tests.end_to_end import warm
 from tests.end_to_end.chaos.findings import Findings, Recorded
-from tests.end_to_end.harness import base_environment, end_all_of
+from tests.end_to_end.harness import base_environment, end_all_of, script_token
 from tests.store.postgres_server import PostgresServer
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -316,7 +316,12 @@ class Rack:
         return found[0]
 
     async def answer(self, host: str, question: Question, answer: str = APPROVE) -> None:
-        await self.request(host, UserInputAnswer(question_id=question.question_id, answer=answer))
+        op = UserInputAnswer(question_id=question.question_id, answer=answer)
+        data = self.folder / host
+        token = (await asyncio.to_thread(script_token, data, data)).read_text().strip()
+        async with self.core(host) as core:
+            await core.prove(token=token)
+            await core.request(op)
 
     # --- waiting ----------
 

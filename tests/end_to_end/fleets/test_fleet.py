@@ -90,6 +90,7 @@ def test_a_question_is_answered_across_hosts_and_a_dead_host_is_said_and_moved_f
             ),
             "its new host",
         )
+        workshop.let_scripts_approve()
         late = workshop.call("sessions", "answer", approval["question_id"], "Approve")
         assert late.code == 0, late
         running.kill()

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from agent.store.postgres.link import Link
 from agent.store.postgres.op_table import OpTable
 from console.http_api.app import HttpApi, serving
 from console.http_api.operations import ops
-from tests.end_to_end.harness import Workshop
+from tests.end_to_end.harness import Workshop, script_token
 from tests.end_to_end.rack import HOSTS, Rack, rack_of_two
 from tests.operators.house import BANK_WORD, LAB_WORD, Furniture
 from tests.operators.test_doors import LISTS, aimed, looks, shut
@@ -44,6 +44,7 @@ class Fleet(Furniture):
     shop: Workshop
     stack: AsyncExitStack
     tokens: dict[str, str]
+    scripts: dict[str, str] = field(default_factory=dict)
 
     def at(self, host: str) -> Path:
         return socket_path(self.rack.directory(host))
@@ -52,6 +53,12 @@ class Fleet(Furniture):
         shown = TokenShown(self.tokens[name]) if name else None
         client = await Client.connect(self.at(host), name="test", credentials=shown)
         self.stack.push_async_callback(client.close)
+        if host not in self.scripts:
+            data = self.rack.directory(host)
+            kept = await asyncio.to_thread(script_token, data, data)
+            self.scripts[host] = kept.read_text().strip()
+        # No person sits at a test.
+        await client.prove(token=self.scripts[host])
         return client
 
     async def operators(self, *words: str) -> str:

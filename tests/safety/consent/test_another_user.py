@@ -43,7 +43,7 @@ def as_user(uid: int, work: Callable[[], object], out: int) -> int:
         os._exit(0)
 
 
-async def serve_for_ever(data: Path, out: int) -> None:
+async def serve_here(data: Path, out: int, *, for_ever: bool = True) -> None:
     consent = Consent(data)
     consent.passphrase.choose("correct horse battery")
     now_ms = consent.clock_ms()
@@ -57,7 +57,8 @@ async def serve_for_ever(data: Path, out: int) -> None:
         serve(SmallCore(store), socket_path(data), gates=gates),
     ):
         os.write(out, b'"serves"\n')
-        await asyncio.Event().wait()
+        if for_ever:
+            await asyncio.Event().wait()
 
 
 @pytest.fixture
@@ -109,10 +110,13 @@ def test_a_core_of_another_user_is_closed_to_an_agents_programs(folder: Path) ->
     data.mkdir(mode=0o700)
     os.chown(data, CORE, CORE)
     reading, writing = os.pipe()
-    core = as_user(CORE, lambda: asyncio.run(serve_for_ever(data, writing)), writing)
+    # Once as ourselves: another user may not be let in to where modules are loaded from.
+    (warm := folder / "warm").mkdir(mode=0o700)
+    asyncio.run(serve_here(warm, writing, for_ever=False))
+    core = as_user(CORE, lambda: asyncio.run(serve_here(data, writing)), writing)
     try:
         with os.fdopen(reading) as told:
-            assert json.loads(told.readline()) == "serves"
+            assert [json.loads(told.readline()) for _ in range(2)] == ["serves"] * 2
             agent = as_user(AGENT, lambda: attempts(data, core), writing)
             os.waitpid(agent, 0)
             found = json.loads(told.readline())
