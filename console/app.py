@@ -66,7 +66,7 @@ from console.terminal.clipboard import keep_copy, past_multiplexer
 from console.terminal.last_resort import give_back_all
 from console.terminal.notices import let_mouse_through, make_room
 from console.terminal.terminal import lenient
-from console.terminal.themes import DARK, FALLBACK, LIGHT
+from console.terminal.themes import DARK, FALLBACK, LIGHT, SIXTEEN
 from console.terminal.title import titled
 from console.terminal_input.gated_driver import gated
 from widgets.base import causality
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
 NOTICE_S = 6.0  # How long a notice stays.
 # Every widget that is styled asks for its theme.
 _THEMES = {**BUILTIN_THEMES, DARK.name: DARK, LIGHT.name: LIGHT}
+_FEW_COLOURS = {**_THEMES, **SIXTEEN}
 
 
 async def run_console(
@@ -215,8 +216,10 @@ class SwitchboardApp(ShowsStills, ConsoleApp, inherit_bindings=False):
 
     @property
     def available_themes(self) -> dict[str, Theme]:
-        """Return Textual's themes and our own, by name."""
-        return _THEMES
+        """Return Textual's themes and our own, by name, as this terminal can show them."""
+        console = getattr(self, "console", None)
+        has_few = console is not None and console.color_system == "standard"
+        return _FEW_COLOURS if has_few else _THEMES
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return dict(FALLBACK)

@@ -1,8 +1,11 @@
-"""The two themes of Switchboard, and the colour names that its widgets use.
+"""The two themes of Switchboard, and the colour names that its widgets use; each for terminals of
+sixteen colours, too.
 
 A table. Invariants: both themes, and every foreign theme through `FALLBACK`, define every name; a
 colour that words are written in has a contrast of 4.5:1 to every ground (WCAG 2.2, 1.4.3).
 """
+
+from dataclasses import replace
 
 from textual.theme import Theme
 
@@ -106,3 +109,72 @@ LIGHT = Theme(
     variables=_SHARED_LIGHT,
 )
 FALLBACK = _SHARED_DARK  # What the names mean in a theme that does not define them.
+
+_BLACK, _WHITE, _GREY = "#000000", "#ffffff", "#aaaaaa"
+_DARK_SIXTEEN = {
+    "muted": _GREY,
+    "faint": _GREY,
+    "live": "#55ffff",
+    "good": "#55ff55",
+    "warn": "#ffff55",
+    "bad": "#ff5555",
+    "ask": "#ffff55",
+    "observe": "#55ffff",
+    "model": "#ff55ff",
+    "act": "#55ff55",
+    "settle": _GREY,
+    "idle": _GREY,
+    "chip": f"bold {_BLACK} on #ffff55",
+    "key": f"bold {_BLACK} on #ffff55",
+    "footer-key": "bold #55ffff",
+}
+_LIGHT_SIXTEEN = {
+    "muted": _BLACK,
+    "faint": _BLACK,
+    "live": "#0000aa",
+    "good": _BLACK,
+    "warn": "#aa0000",
+    "bad": "#aa0000",
+    "ask": "#aa0000",
+    "observe": "#0000aa",
+    "model": "#0000aa",
+    "act": _BLACK,
+    "settle": _BLACK,
+    "idle": _BLACK,
+    "chip": f"bold {_WHITE} on #0000aa",
+    "key": f"bold {_WHITE} on #aa0000",
+    "footer-key": "bold #0000aa",
+}
+"""The nearest of sixteen would be yellow and cyan on white; glyph and word tell states apart."""
+
+
+def _of_sixteen(theme: Theme, names: dict[str, str]) -> Theme:
+    """Return a theme in colours that a terminal of sixteen has, all on one ground.
+
+    A ground of its own for the row under the cursor would be grey, on which grey is not read; the
+    bar before the row says where the cursor is.
+    """
+    paper, ink = (_BLACK, _WHITE) if theme.dark else (_WHITE, _BLACK)
+    grounds = {"cursor": paper, "cursor-blurred": paper}
+    return replace(
+        theme,
+        primary=names["live"],
+        secondary=names["muted"],
+        accent=names["ask"],
+        warning=names["warn"],
+        error=names["bad"],
+        success=names["good"],
+        foreground=ink,
+        background=paper,
+        surface=paper,
+        panel=paper,
+        boost=paper,
+        variables={**theme.variables, **names, **grounds},
+    )
+
+
+SIXTEEN = {
+    DARK.name: _of_sixteen(DARK, _DARK_SIXTEEN),
+    LIGHT.name: _of_sixteen(LIGHT, _LIGHT_SIXTEEN),
+}
+"""The themes of terminals that have sixteen colours, by name."""
