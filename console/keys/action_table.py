@@ -34,7 +34,7 @@ session.undo  b  Put back  acts
     twice. The session has to wait or be over.
 session.let_through  L  Let through  rank 6, acts
     Send your redacted texts to this session again, unredacted; press twice.
-session.require  Q  Requirements  rank 26
+session.require  Q  Requirements  rank 26, acts
     Read what the goal of the selected session requires; add, change and withdraw.
 session.keep  P  Keep pictures  acts
     Keep the pictures of the selected session and its tree for ever; again returns them to
