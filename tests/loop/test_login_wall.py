@@ -56,7 +56,8 @@ def walled() -> PaperPhone:
 async def test_a_model_without_an_account_is_told_to_ask() -> None:
     explore = says("click_element", element=1)
     model = scripted(explore, says("click_element", element=2), DONE)
-    await task().run(MemoryContext(model, walled(), goal="Find the newest offers"))
+    goal, yes = "Find the newest offers", lambda _question: "Approve"
+    await task().run(MemoryContext(model, walled(), goal=goal, answer=yes))
     assert WARNING not in texts(model, 1)[-1]
     assert WARNING in texts(model, 2)[-1]
 

@@ -7,7 +7,7 @@ compared by pairs of letters.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from agent.language.fold import unaccented
@@ -48,7 +48,6 @@ class GoalWords:
     """Whether nothing of it asks for more than an answer."""
     forbids: tuple[str, ...] = ()
     """What is not to be done, or limits the rest."""
-    _cache: dict[str, Wanted] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def wanted(self) -> Wanted:
@@ -63,14 +62,24 @@ class GoalWords:
         kept = {w for w in found.words if len(w) != _SHORTEST} | wanted_of(*names).words
         return Wanted(frozenset(kept), found.numbers)
 
+    @cached_property
+    def _short(self) -> frozenset[str]:
+        return frozenset(w for w in wanted_of(*self.texts).words if len(w) == _SHORTEST)
+
     def named(self, *texts: str) -> Wanted:
-        """Return what of some texts the operator names."""
-        return _common(wanted_of(*texts), self.wanted)
+        """Return what of some texts the operator names.
+
+        A short word counts in whatever case where it is all that a text says: "Fan".
+        """
+        said = wanted_of(*texts)
+        alone = said.words & self._short if len(said.words) == 1 else frozenset[str]()
+        found = _common(said, self.wanted)
+        return Wanted(found.words | alone, found.numbers)
 
     def names_all(self, *texts: str) -> bool:
         """Return whether the operator names all that some texts are about; they are about some."""
         said = wanted_of(*texts)
-        return bool(said) and _common(said, self.wanted) == said
+        return bool(said) and self.named(*texts) == said
 
 
 def wanted_of(*texts: str) -> Wanted:

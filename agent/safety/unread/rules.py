@@ -50,7 +50,7 @@ TABLE = (
     UnreadRule("switch while looking", lambda r: r.is_switch and _looks(r), True, _LOOK),
     UnreadRule(
         "switch not named",
-        lambda r: r.is_switch and r.is_about and not (r.is_part or r.named or r.page_named),
+        lambda r: r.is_switch and not (r.named or r.page_named) and r.is_about and not r.is_part,
         True,
         "your words do not name this switch",
     ),
@@ -121,7 +121,7 @@ def settle_unread(
     for relation in relations:
         rule = next((rule for rule in TABLE if rule.when(relation)), None)
         if rule is not None and rule.asks:
-            return _asking(rule, relation.act, context)
+            return _asking(rule, relation, context)
     return verdict
 
 
@@ -136,12 +136,16 @@ def _is_plainly_asked(relation: Relation, verdict: Verdict) -> bool:
     return relation.names_control
 
 
-def _asking(rule: UnreadRule, act: Act, context: Context) -> Verdict:
+def _asking(rule: UnreadRule, relation: Relation, context: Context) -> Verdict:
+    """Return the question of a rule; those that hold after it are named for the audit."""
+    act = relation.act
     finding = Finding(EffectVerb.UNKNOWN, rule.says, element=act.element)
     taken = RULES[finding.verb]
+    after = TABLE[TABLE.index(rule) + 1 :]
     return Verdict(
         decision=Decision.ASK,
         rule=rule.name,
+        also=tuple(other.name for other in after if other.when(relation)),
         risk=taken.risk,
         reason=rule.says,
         capability=taken.capability,

@@ -61,11 +61,11 @@ async def test_each_request_but_for_its_last_message_begins_the_next_one() -> No
 async def test_a_resumed_session_knows_them_and_its_effects_go_on_in_number() -> None:
     model = scripted(says("click_element", element=1), DONE)
     phone = switches()
-    context = MemoryContext(model, phone, goal="switch the lamp on")
+    context = MemoryContext(model, phone, goal="switch lamp and fan on")
     await task().run(context)
     past = [e for e in context.events if not isinstance(e.msg, protocol.TaskComplete)]
     again = scripted(says("click_element", element=2), DONE)
-    resumed = MemoryContext(again, phone, goal="switch the lamp on", past=past, turn_id="t-2")
+    resumed = MemoryContext(again, phone, goal="switch lamp and fan on", past=past, turn_id="t-2")
     await task().run(resumed)
     assert '1. "Lamp": off → on' in effects_in(again.requests[0].messages)
     found = [one for m in resumed.of(EffectsSeen) for one in m.effects]  # type: ignore[union-attr]

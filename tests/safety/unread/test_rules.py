@@ -114,6 +114,19 @@ def test_requirements_say_that_a_goal_only_looks_whatever_its_language() -> None
     assert "looking" in verdict.rule
 
 
+def test_a_short_name_is_named_where_it_is_all_that_a_control_says() -> None:
+    page = CHOICE.format(first="switch Fan off", second="switch Lamp off")
+    assert settled(page, "Fan", "switch lamp and fan on").decision is Decision.ALLOW
+    assert settled(page, "Fan", "switch the lamp on").rule == "other choice named"
+
+
+def test_the_rules_that_hold_too_are_named_for_the_audit() -> None:
+    form = "app com.form.app .Form\ntitle Form\nfield Name = Ada\nbutton Go on\nrow Help"
+    verdict = settled(form, "Go on", "fill the form for Nadia, but do not send it")
+    assert verdict.rule == "end against a limit"
+    assert "end with what is not named" in verdict.also
+
+
 def test_nothing_is_known_without_words() -> None:
     page = "app com.form.app .Form\ntitle Form\nfield Name = Ada\nbutton Go on"
     assert settled(page, "Go on") is ALLOWED
