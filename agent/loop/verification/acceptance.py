@@ -5,12 +5,11 @@ where what is pointed at carries every value of the requirement, and where somet
 change has an effect that stands, or a state as it is wanted.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
 from agent.language.fold import folded
-from agent.language.numbers import Number, numbers_in
+from agent.language.numbers import Number
 from agent.language.tokens import has_phrase, words
 from agent.loop.verification.change_values import text_before_change, text_of_change
 from agent.loop.verification.claim_history import ClaimHistory
@@ -30,8 +29,8 @@ from agent.loop.verification.named_things import (
     left_out_thing,
     other_thing,
     page_of_other,
-    told_of_another,
 )
+from agent.loop.verification.pointed_answers import unread_answer
 from agent.loop.verification.pointers import element_words, text_of
 from agent.loop.verification.values import Value, ValueKind, is_carried, missing_values, values_of
 from agent.records import (
@@ -52,9 +51,6 @@ _LEAST_NAME = 3
 _NAME_WORDS = 3
 _HEAD_OF_PAGE = 8
 _HEAD = 4  # Elements at the top of a screen, where its title stands.
-_LONG_ANSWER = 5  # Words; a shorter answer may be yes or no.
-_QUESTION = re.compile("[?？؟\u037e]")
-"""What ends a question."""
 
 
 def objection(
@@ -86,7 +82,7 @@ def objection(
                 return against
             # It may have asked for no change.
             opened = _not_in_front(one, evidence, said, past) or unlike
-            told = _unread(one, answer, evidence, said, past)
+            told = unread_answer(one, answer, evidence, said, past)
             return against if opened and told else ""
         case RequirementKind.OPEN:
             return (
@@ -95,7 +91,7 @@ def objection(
                 or _unlike(one, evidence, said, past, today)
             )
         case RequirementKind.TELL:
-            return _unread(one, answer, evidence, said, past)
+            return unread_answer(one, answer, evidence, said, past)
         case RequirementKind.CONDITION:
             lasting = [effect for effect in past.effects if is_lasting(effect)]
             return unfounded_condition(one, evidence, said, past) or other_thing(one, lasting, past)
@@ -396,7 +392,7 @@ def _is_count(number: Number | None, count: int, said: str) -> bool:
     )
 
 
-# --- pages and answers ----------
+# --- pages ----------
 
 
 def _not_in_front(
@@ -420,47 +416,3 @@ def _not_in_front(
         ):
             return f"[{switch.number}] “{one_line(switch.label, 60)}” was not touched"
     return ""
-
-
-def _unread(
-    one: Requirement, answer: str, evidence: Sequence[Evidence], said: str, past: ClaimHistory
-) -> str:
-    """Return that an answer tells nothing of what is pointed at, or other numbers."""
-    if any(pointer.region for pointer in evidence):
-        return ""
-    told = [n for n in numbers_in(answer) if abs(n.value) >= _FEW or n.value % 1]
-    if told:
-        shown = numbers_in(said)
-        if any(_is_shown(n, shown, len(evidence)) for n in told):
-            return told_of_another(one, told, past)
-        return "The evidence shows none of the numbers in your answer"
-    few = numbers_in(answer)
-    values = [number.value for number in numbers_in(said)]
-    count = len({(p.step, p.element) for p in evidence})
-    if few and not any(n.may_be(count) or any(map(n.may_be, values)) for n in few):
-        return "The evidence shows none of the numbers in your answer"
-    asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
-    tells = frozenset(words(answer))
-    if len(tells) >= _LONG_ANSWER and tells.isdisjoint(asked | frozenset(words(said))):
-        return "Your summary says nothing of what was asked"
-    if _QUESTION.search(one.text):
-        # Yes and no are on no screen.
-        return ""
-    news = [word for word in words(said) if word not in asked and len(word) >= _LEAST_NAME]
-    if few or not frozenset(news).isdisjoint(words(answer)):
-        return ""
-    return "Your summary says nothing of what the evidence shows"
-
-
-def _is_shown(number: Number, shown: Sequence[Number], count: int) -> bool:
-    values = [one.value for one in shown]
-    if number.may_be(count) or any(map(number.may_be, values)):
-        return True
-    if len(values) > 1 and number.may_be(sum(values)):
-        return True
-    return any(
-        number.may_be(made)
-        for at, one in enumerate(values[:60])
-        for other in values[at + 1 : 60]
-        for made in (one + other, one - other, other - one, one * other)
-    )

@@ -1,0 +1,64 @@
+"""Compare what an agent tells with what a verifier points at for it. Pure.
+
+What structure finds by itself is `agent.loop.verification.answers`. Invariant: an answer with a
+number needs that number where it was read, beside what was asked for.
+"""
+
+import re
+from collections.abc import Sequence
+
+from agent.language.numbers import Number, numbers_in
+from agent.language.tokens import words
+from agent.loop.verification.claim_history import ClaimHistory
+from agent.loop.verification.named_things import told_of_another
+from agent.records import Evidence, Requirement
+
+_FEW = 10
+_LEAST_WORD = 3
+_LONG_ANSWER = 5  # Words; a shorter answer may be yes or no.
+_QUESTION = re.compile("[?？؟\u037e]")
+"""What ends a question."""
+
+
+def unread_answer(
+    one: Requirement, answer: str, evidence: Sequence[Evidence], said: str, past: ClaimHistory
+) -> str:
+    """Return that an answer tells nothing of what is pointed at, or other numbers."""
+    if any(pointer.region for pointer in evidence):
+        return ""
+    told = [n for n in numbers_in(answer) if abs(n.value) >= _FEW or n.value % 1]
+    if told:
+        shown = numbers_in(said)
+        if any(_is_shown(n, shown, len(evidence)) for n in told):
+            return told_of_another(one, told, past)
+        return "The evidence shows none of the numbers in your answer"
+    few = numbers_in(answer)
+    values = [number.value for number in numbers_in(said)]
+    count = len({(p.step, p.element) for p in evidence})
+    if few and not any(n.may_be(count) or any(map(n.may_be, values)) for n in few):
+        return "The evidence shows none of the numbers in your answer"
+    asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
+    tells = frozenset(words(answer))
+    if len(tells) >= _LONG_ANSWER and tells.isdisjoint(asked | frozenset(words(said))):
+        return "Your summary says nothing of what was asked"
+    if _QUESTION.search(one.text):
+        # Yes and no are on no screen.
+        return ""
+    news = [word for word in words(said) if word not in asked and len(word) >= _LEAST_WORD]
+    if few or not frozenset(news).isdisjoint(words(answer)):
+        return ""
+    return "Your summary says nothing of what the evidence shows"
+
+
+def _is_shown(number: Number, shown: Sequence[Number], count: int) -> bool:
+    values = [one.value for one in shown]
+    if number.may_be(count) or any(map(number.may_be, values)):
+        return True
+    if len(values) > 1 and number.may_be(sum(values)):
+        return True
+    return any(
+        number.may_be(made)
+        for at, one in enumerate(values[:60])
+        for other in values[at + 1 : 60]
+        for made in (one + other, one - other, other - one, one * other)
+    )
