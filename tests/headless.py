@@ -10,23 +10,34 @@ picture away. Here the parts that changed are kept in mind and drawn by `look`.
 Every app reads the same style sheets; here they are parsed once, and their rules are compared as
 the objects that they are, without a call for each.
 
+A selector is compared with the whole path to a widget, although most do not fit the widget itself;
+here that is asked first. And the parameters of each callback are counted by its signature; here by
+its code, where that says the same.
+
 Textual keeps two colours for each widget that was drawn, and with them the widget's lines, for as
 long as the process lives. Here they are kept for the colours alone.
 """
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from functools import lru_cache
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import FunctionType
 from typing import Any
 
+import textual._callback
 import textual.app
+import textual.css.match
+import textual.css.stylesheet
 import textual.pilot
 from textual._context import visible_screen_stack
 from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.color import Color
-from textual.css.model import RuleSet
+from textual.css.model import RuleSet, Selector
 from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.style import Style
@@ -82,6 +93,24 @@ def _parse_once(sheet: Stylesheet, css: str, *places: Any, **more: Any) -> list[
     return _parsed[key]
 
 
+matches_whole_path = textual.css.match._check_selectors
+count_by_signature = textual._callback._count_parameters
+
+
+def matches(selectors: list[Selector], path: list[DOMNode]) -> bool:
+    """Return whether selectors fit the last node of a path."""
+    return bool(selectors) and selectors[-1].check(path[-1]) and matches_whole_path(selectors, path)
+
+
+def count_parameters(function: Callable[..., Any]) -> int:
+    """Count the parameters of a function."""
+    if type(function) is not FunctionType or function.__dict__:
+        return count_by_signature(function)
+    code = function.__code__
+    more = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + more
+
+
 _pair = StylesCache.get_inner_outer.__wrapped__
 
 
@@ -101,4 +130,7 @@ def install() -> None:
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
     RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
     Screen._compositor_refresh = _draw_later  # type: ignore[method-assign]
+    textual.css.match._check_selectors = matches
+    textual.css.stylesheet._check_selectors = matches
+    textual._callback._count_parameters = count_parameters
     StylesCache.get_inner_outer = _inner_outer  # type: ignore[method-assign,assignment]

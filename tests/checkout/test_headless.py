@@ -1,14 +1,26 @@
 """An app without a terminal: at rest when its loop is, drawn when looked at."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
 
 import pytest
 from rich.segment import Segment
 from textual.app import App, ComposeResult
+from textual.containers import Vertical
+from textual.css.parse import parse_selectors
 from textual.strip import Strip
-from textual.widgets import Static
+from textual.widgets import Button, Static
 
-from tests.headless import at_rest, look
+from tests.headless import (
+    at_rest,
+    count_by_signature,
+    count_parameters,
+    look,
+    matches,
+    matches_whole_path,
+)
 
 
 class Counting(Static):
@@ -72,3 +84,55 @@ async def test_rest_comes_after_everything_that_was_begun() -> None:
     await at_rest()
     assert begun.done()
     assert done == list(range(50, -1, -1))
+
+
+class Tree(App[None]):
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="a"):
+            yield Static("x", id="two", classes="b")
+            with Vertical(id="one"):
+                yield Static("y", classes="a b")
+                yield Button("z")
+
+
+SELECTORS = (
+    *("*", "Static", ".a", ".b", "#one", "Vertical Static", "Vertical > Static", "Screen .a .b"),
+    *("Vertical .a", "Vertical > .a.b", ".a > .b", "Screen > Static", "#one Static"),
+    *("Button:focus", "Static:first-child", "Vertical:hover Static", ".a Static.b"),
+    *("App Screen Vertical #two", "Vertical Vertical", "Button, Static.a"),
+)
+
+
+async def test_a_selector_fits_what_it_fits_by_the_whole_path() -> None:
+    app = Tree()
+    async with app.run_test():
+        came = set()
+        for text in SELECTORS:
+            for one in parse_selectors(text):
+                for node in (app, app.screen, *app.screen.walk_children()):
+                    asked = one.selectors, node.css_path_nodes
+                    assert matches(*asked) is matches_whole_path(*asked), (text, node)
+                    came.add(matches(*asked))
+        assert came == {True, False}
+
+
+class Called:
+    def method(self, one: int, *, two: int = 0) -> None: ...
+
+    def __call__(self, one: int) -> None: ...
+
+
+def many(one: int, *rest: int, two: int = 0, **more: int) -> None: ...
+
+
+@wraps(many)
+def hides() -> None: ...
+
+
+def test_as_many_parameters_are_counted_as_a_signature_has() -> None:
+    functions: list[Callable[..., Any]] = [
+        *(Called().method, Called.method, Called(), Called, many, hides, partial(many, 1), len),
+        *(lambda: None, lambda one, /, two, *three: one),
+    ]
+    wrong = [one for one in functions if count_parameters(one) != count_by_signature(one)]
+    assert wrong == []
