@@ -74,7 +74,8 @@ def whole_words(text: str) -> str:
     before, _, last = text.rpartition(" ")
     name, colon, _ = last.partition(":")
     if last.startswith("@"):
-        return before
+        # A slash ends the name of a host.
+        return text if last.endswith("/") else before
     if not colon or name.casefold() not in _FACTS:
         return text
     if name.casefold() in _NAMES:

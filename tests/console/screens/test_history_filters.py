@@ -52,6 +52,7 @@ def test_a_fact_that_cannot_be_says_what_could(text: str) -> None:
         ("rent phone:pix", "rent"),
         ("rent @pix", "rent"),
         ("@pix rent", "@pix rent"),
+        ("rent @rack-3/", "rent @rack-3/"),
         ("http://x", "http://x"),
     ],
 )
