@@ -26,8 +26,9 @@ _SERVE = """
 import sys, time, xllamacpp
 given = xllamacpp.CommonParams()
 given.model.path, given.port, given.n_ctx = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-# The likeliest word each time: what is drawn may be a thousand blanks, or a call.
-given.sampling.temp = 0.0
+# The likeliest word each time, but not the same ones for ever: what is drawn may be a thousand
+# blanks, and a plan of a model of this size repeats its step until it is cut off.
+given.sampling.temp, given.sampling.penalty_repeat, given.sampling.penalty_last_n = 0.0, 1.3, 256
 given.n_parallel = given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
 given.chat_template = sys.argv[4]
 server = xllamacpp.Server(given)
