@@ -70,7 +70,7 @@ def numbered(
     texts: Iterable[str], origin: RequirementOrigin, *, after: int = 0, person: bool = False
 ) -> tuple[Requirement, ...]:
     """Return requirements in the operator's words, numbered after a number."""
-    kind = RequirementKind.PERSON if person else RequirementKind.CHANGE
+    kind = RequirementKind.PERSON if person else RequirementKind.ANY
     return tuple(
         Requirement(number=number, text=text, origin=origin, kind=kind)
         for number, text in enumerate(texts, start=after + 1)

@@ -75,6 +75,11 @@ def objection(
         return NO_POINTER
     said = text_of(evidence, past)
     match one.kind:
+        case RequirementKind.CHANGE | RequirementKind.ANY if _stays(
+            one, evidence, past, taken or {}
+        ):
+            # Nobody said whether the operator's own words ask for a change or that there be none.
+            return ""
         case RequirementKind.CHANGE | RequirementKind.ANY:
             unlike = _unlike(one, evidence, said, past, today)
             against = _unshown_change(one, evidence, past, taken or {}, excused) or unlike
@@ -99,6 +104,28 @@ def objection(
             return touched(one, past, taken or {}) or other_state(one, past)
         case _:
             return ""
+
+
+def _stays(
+    one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory, taken: Mapping[int, str]
+) -> bool:
+    """Return whether what the operator wrote into the list is about a state that nothing changed.
+
+    Only of words that name a value, such as the time of an alarm, which the element in that state
+    shows: other words may be of another language than the phone's, and could be about anything.
+    """
+    values = values_of(one.text)
+    if not (one.is_operators and values) or touched(one, past, taken):
+        return False
+    changed = "\n".join(e.object for e in past.effects if is_lasting(e))
+    if any(is_carried(value, changed) for value in values):
+        return False
+    for pointer in evidence:
+        element = _element(pointer, past)
+        shown = element_words(element) if element is not None else ""
+        if element is not None and element.checkable and not missing_values(values, shown, None):
+            return True
+    return False
 
 
 # --- changes ----------

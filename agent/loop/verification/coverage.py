@@ -19,6 +19,7 @@ from agent.text import one_line
 MOST_REQUIREMENTS = 30
 MOST_CHARS = 500
 _SENTENCE = re.compile(r"(?:[.!?](?=\s)|[。！？;；\n])\s*")
+_BROKEN_OFF = re.compile(r"…|\.{3,}")
 _ENOUGH = 0.5
 """Of the words that only one part of a goal has, this share is in what was made of it."""
 _LETTER_WEIGHT = 0.4
@@ -67,8 +68,22 @@ def uncovered(text: str, requirements: Iterable[Requirement]) -> tuple[str, ...]
     listed = tuple(requirements)
     said = "\n".join(" ".join((r.text, r.object, r.value, r.recipient, r.phone)) for r in listed)
     known = frozenset(words(said))
-    left = (_left_out(one, said, known) for one in sentences(text))
+    left = (_left_out(_after_break(one), said, known) for one in sentences(text))
     return tuple(part for part in left if part)
+
+
+def _after_break(sentence: str) -> str:
+    """Return a sentence without what was broken off before its last ellipsis, unless in quotes.
+
+    Who corrects themselves, as in "Archive… no: star the newest", asks for what follows.
+    """
+    quoted = [(v.start, v.end) for v in values_of(sentence) if v.kind == "quote"]
+    begin = 0
+    for match in _BROKEN_OFF.finditer(sentence):
+        if not any(start <= match.start() < end for start, end in quoted):
+            begin = match.end()
+    rest = sentence[begin:]
+    return rest if words(rest) else sentence
 
 
 def shared_words(text: str, parts: Sequence[str], names: str = "") -> str:

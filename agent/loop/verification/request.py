@@ -7,9 +7,10 @@ and which tools it had stay out of it; what it claims goes in only where somethi
 from collections.abc import Iterator, Sequence
 
 from agent.language.dates import dates_in
-from agent.language.numbers import numbers_in
+from agent.language.numbers import Number, numbers_in
 from agent.language.tokens import words
 from agent.loop.conversation.prompts import operator_text
+from agent.loop.effects.pages import Group, groups_of, row_name
 from agent.loop.screen.cell_rows import cell_rows
 from agent.loop.screen.screen_text import cells_line, element_line
 from agent.loop.verification.claim_history import ClaimHistory, PastAction
@@ -37,6 +38,8 @@ MAX_SHORT_CHARS = 1200
 MAX_FIELD_CHARS = 12_000
 MAX_OTHER_CHARS = 2400
 _LINE_CHARS, _SHORT_CHARS = 200, 60
+_FEWEST_COUNTED, _MOST_COUNTED = 3, 60
+"""Lists of so many rows are shown whole to who has to count them."""
 _WRITES = frozenset({"type_text", "clipboard"})
 
 INSTRUCTIONS = f"""\
@@ -284,4 +287,22 @@ def _other_screens(
     room = MAX_OTHER_CHARS if looks else MAX_OTHER_CHARS // 3
     while kept and sum(map(len, kept)) > room:
         del kept[0]
-    return kept
+    counted = _counted_rows(past, numbers) if looks else []
+    return [*counted, *(line for line in kept if line not in counted)]
+
+
+def _counted_rows(past: ClaimHistory, numbers: Sequence[Number]) -> list[str]:
+    """List all rows of a list that has as many as the agent tells, on however many screens."""
+    lists: dict[tuple[str, str, Group], dict[str, str]] = {}
+    for step, seen in past.seen:
+        front = seen.foreground
+        for group, rows in groups_of(seen.elements).items():
+            found = lists.setdefault((front.package, front.activity, group), {})
+            for row in rows:
+                name = on_one_line(row_name(row), _SHORT_CHARS)
+                found.setdefault(name, f"S{step}[{row.number}] {name}")
+    for found in lists.values():
+        is_read = _FEWEST_COUNTED <= len(found) <= _MOST_COUNTED
+        if is_read and any(number.may_be(len(found)) for number in numbers):
+            return list(found.values())
+    return []
