@@ -5,6 +5,7 @@ where what is pointed at carries every value of the requirement, and where somet
 change has an effect that stands, or a state as it is wanted.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
 
@@ -75,7 +76,7 @@ def objection(
         return NO_POINTER
     said = text_of(evidence, past)
     match one.kind:
-        case RequirementKind.CHANGE | RequirementKind.ANY if _stays(
+        case RequirementKind.CHANGE | RequirementKind.ANY if _shows_kept_state(
             one, evidence, past, taken or {}
         ):
             # Nobody said whether the operator's own words ask for a change or that there be none.
@@ -106,7 +107,7 @@ def objection(
             return ""
 
 
-def _stays(
+def _shows_kept_state(
     one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory, taken: Mapping[int, str]
 ) -> bool:
     """Return whether what the operator wrote into the list is about a state that nothing changed.
@@ -141,6 +142,7 @@ def _unshown_change(
     effects = [e for p in evidence if p.effect and (e := past.ledger.numbered(p.effect))]
     standing = [e for e in effects if e in past.effects or e.number in excused]
     lasting = [e for e in standing if is_lasting(e) or e.kind is SeenEffectKind.TOAST]
+    lasting = [e for e in lasting if not _led_back(e, past, excused)]
     # What a list left out may be said by the words of a part that it has.
     others = {} if one.kind is RequirementKind.ANY else taken
     own = [e for e in lasting if e.number not in taken or _shares(e, one, others.get(e.number, ""))]
@@ -157,6 +159,9 @@ def _unshown_change(
             or beside_thing(past)
             or _cut_short(one, past)
         )
+    if lasting and _is_detail(one):
+        # Its value is looked for where the others are; see `_unlike`.
+        return ""
     if lasting:
         return f"Effect {lasting[0].number} shows another requirement, not this one"
     if undone := [e for e in effects if e.undone_by]:
@@ -166,6 +171,30 @@ def _unshown_change(
     if any(_is_reply(p) for p in evidence):
         return ""
     return _unshown_state(one, evidence, past)
+
+
+def _is_detail(one: Requirement) -> bool:
+    """Return whether a requirement is a value and no more, as "on 5 December": of another's act."""
+    values = values_of(one.text)
+    named = frozenset(words(" ".join(value.text for value in values)))
+    left = [word for word in words(one.text) if word not in named]
+    return bool(values) and all(len(word) <= _LEAST_NAME for word in left)
+
+
+def _led_back(effect: SeenEffect, past: ClaimHistory, excused: frozenset[int]) -> bool:
+    """Return whether an effect turned something back to what it was, or approved that, and no
+    other requirement asks for both.
+    """
+    for one in past.own_effects:
+        if not one.undone_by or one.number in excused:
+            continue
+        turning = past.ledger.numbered(one.undone_by)
+        if turning is None:
+            continue
+        is_approval = effect.kind is SeenEffectKind.APPROVED and effect.step == turning.step
+        if is_approval or (effect.number == turning.number and turning.after == one.before):
+            return True
+    return False
 
 
 def _is_reply(pointer: Evidence) -> bool:
@@ -342,11 +371,11 @@ def _unlike(
         if unseen := _unseen_thing(one, shown, past):
             return unseen
     missing = _without_former(missing_values(values, shown, today), values, past, today)
-    count = len({(p.effect, p.step, p.element) for p in evidence})
+    counts = _counts(evidence, past)
     missing = tuple(
         value
         for value in missing
-        if value.kind is not ValueKind.NUMBER or not _is_count(value.number, count, said)
+        if value.kind is not ValueKind.NUMBER or not _is_count(value.number, counts, said)
     )
     if missing:
         shown = ", ".join(f'"{one_line(value.text, 60)}"' for value in missing[:4])
@@ -410,13 +439,22 @@ def _standing_text(past: ClaimHistory) -> str:
     return "\n".join((*effects, *approved, *replies, *shown))
 
 
-def _is_count(number: Number | None, count: int, said: str) -> bool:
-    if number is None:
-        return False
-    return number.may_be(count) or (
-        # "the 2 alarms", "at 30 minutes each": small whole numbers are seldom written.
-        number.value % 1 == 0 and 0 <= number.value <= 3 and bool(said)
+def _counts(evidence: Sequence[Evidence], past: ClaimHistory) -> frozenset[int]:
+    """Return how many things are pointed at: effects of one kind; without any, elements.
+
+    One is never written: an alarm is one.
+    """
+    effects = {p.effect for p in evidence if p.effect}
+    kinds = Counter(
+        found.kind for number in effects if (found := past.ledger.numbered(number)) is not None
     )
+    if kinds:
+        return frozenset((1, *kinds.values()))
+    return frozenset((1, len({(p.step, p.element) for p in evidence})))
+
+
+def _is_count(number: Number | None, counts: frozenset[int], said: str) -> bool:
+    return number is not None and bool(said) and any(map(number.may_be, counts))
 
 
 # --- pages ----------

@@ -23,7 +23,9 @@ _MOST_NUMBERS = 300
 def decide_told(one: Requirement, past: ClaimHistory, answer: str) -> RequirementVerdict | None:
     """Return the verdict on what is to be told; None: structure cannot tell.
 
-    It is met where every number of the answer stands beside a word of the requirement, on one row.
+    It is met where every number of the answer stands beside a word of the requirement, on a row
+    that shows no other number: of a start and an end only somebody who reads can tell which is
+    asked for.
     """
     numbers = numbers_in(answer)
     if unread := unread_numbers(answer, past):
@@ -34,7 +36,8 @@ def decide_told(one: Requirement, past: ClaimHistory, answer: str) -> Requiremen
             reason=f"{', '.join(unread)} of your answer is on no screen",
         )
     about = {word for word in (*words(one.object), *words(one.text)) if len(word) >= _LEAST_WORD}
-    shown = [evidence for n in numbers if (evidence := _beside(n, about, past)) is not None]
+    asked = (*numbers, *numbers_in(one.text))
+    shown = [evidence for n in numbers if (evidence := _beside(n, about, asked, past)) is not None]
     if not numbers or len(shown) < len(numbers) or not words(one.object):
         return None
     if not set(words(one.object)) <= set(words(one.text)):
@@ -106,11 +109,19 @@ def _totals(screens: Sequence[StoredScreen]) -> Iterator[Decimal]:
             yield sum(prices, Decimal(0))
 
 
-def _beside(number: Number, about: set[str], past: ClaimHistory) -> Evidence | None:
+def _shows_no_more(row: str, asked: Sequence[Number]) -> bool:
+    """Return whether each number of a row is one that is told, or that the requirement names."""
+    return all(any(n.may_be(one.value) for one in asked) for n in numbers_in(row))
+
+
+def _beside(
+    number: Number, about: set[str], asked: Sequence[Number], past: ClaimHistory
+) -> Evidence | None:
     for step, seen in reversed(past.seen):
         for element in seen.elements:
             shown = numbers_in(element_words(element))
             is_shown = any(n.may_be(number.value) for n in shown)
-            if is_shown and not about.isdisjoint(words(row_words(element, seen))):
+            row = row_words(element, seen) if is_shown else ""
+            if row and not about.isdisjoint(words(row)) and _shows_no_more(row, asked):
                 return element_evidence(step, element, seen)
     return None

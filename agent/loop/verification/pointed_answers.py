@@ -7,6 +7,7 @@ number needs that number where it was read, beside what was asked for.
 import re
 from collections.abc import Sequence
 
+from agent.language.dates import dates_in, may_equal
 from agent.language.numbers import Number, numbers_in
 from agent.language.tokens import words
 from agent.loop.verification.claim_history import ClaimHistory
@@ -14,6 +15,8 @@ from agent.loop.verification.named_things import told_of_another
 from agent.records import Evidence, Requirement
 
 _FEW = 10
+_LITTLE = 3
+"""So few things are pointed at because of what they say."""
 _LEAST_WORD = 3
 _LONG_ANSWER = 5  # Words; a shorter answer may be yes or no.
 _QUESTION = re.compile("[?？؟\u037e]")
@@ -27,12 +30,15 @@ def unread_answer(
     if any(pointer.region for pointer in evidence):
         return ""
     told = [n for n in numbers_in(answer) if abs(n.value) >= _FEW or n.value % 1]
+    few = numbers_in(answer)
     if told:
         shown = numbers_in(said)
         if any(_is_shown(n, shown, len(evidence)) for n in told):
             return told_of_another(one, told, past)
+        if _says_a_day_of(said, answer) or _says_few_of(shown, few, len(evidence)):
+            # The other numbers answer what else was asked.
+            return ""
         return "The evidence shows none of the numbers in your answer"
-    few = numbers_in(answer)
     values = [number.value for number in numbers_in(said)]
     count = len({(p.step, p.element) for p in evidence})
     if few and not any(n.may_be(count) or any(map(n.may_be, values)) for n in few):
@@ -48,6 +54,19 @@ def unread_answer(
     if few or not frozenset(news).isdisjoint(words(answer)):
         return ""
     return "Your summary says nothing of what the evidence shows"
+
+
+def _says_a_day_of(said: str, answer: str) -> bool:
+    """Return whether an answer names a day or a weekday that was pointed at."""
+    shown = dates_in(said)
+    return any(may_equal(one, other) for one in dates_in(answer) for other in shown)
+
+
+def _says_few_of(shown: Sequence[Number], few: Sequence[Number], count: int) -> bool:
+    """Return whether an answer has a small number of the little that was pointed at."""
+    if not shown or count > _LITTLE:
+        return False
+    return any(n.may_be(one.value) for n in few if abs(n.value) < _FEW for one in shown)
 
 
 def _is_shown(number: Number, shown: Sequence[Number], count: int) -> bool:

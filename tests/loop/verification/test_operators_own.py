@@ -7,6 +7,8 @@ from agent.records import Requirement, RequirementOrigin
 from agent.records.requirements import numbered
 from tests.loop.paper_phone import button, node
 from tests.loop.verification.judged import (
+    ADDED,
+    APPROVED,
     STATE,
     Witness,
     Work,
@@ -92,3 +94,69 @@ def test_a_verifier_that_has_to_count_gets_all_rows_of_the_list() -> None:
     assert all(name in seen[0] for name in names)
     decide(work, listed(goal, Wished(goal, kind="tell")), Witness(gives), answer="5 contatti")
     assert not all(name in seen[-1] for name in names)
+
+
+TITLE = node("Saturday, 5 December", (0.1, 0.02, 0.9, 0.06))
+EVENT = "Dîner ¦ 19:30 – 21:30"
+DINNER = "Crée un événement « Dîner » le 5 décembre de 19:30 à 21:30"
+
+
+def dinner(*wished: Wished, title: object = TITLE) -> tuple[Work, tuple[Requirement, ...]]:
+    work = Work(DINNER).see(PAGE).act()
+    work.see(title, button(EVENT, 0.5), effects=(effect(ADDED, EVENT),))  # type: ignore[arg-type]
+    return work, listed(DINNER, *wished)
+
+
+def test_a_value_that_was_listed_by_itself_is_a_detail_of_the_same_act() -> None:
+    wished = Wished("Crée un événement « Dîner » de 19:30 à 21:30"), Wished("le 5 décembre")
+    work, required = dinner(*wished)
+    assert is_met(decide(work, required, accomplice()))
+    other = node("Sunday, 6 December", (0.1, 0.02, 0.9, 0.06))
+    work, required = dinner(*wished, title=other)
+    assert not is_met(decide(work, required, accomplice()))
+
+
+def told(goal: str, row: str, answer: str, *, kind: str = "tell", object_: str = "") -> bool:
+    """Return whether an answer is verified that was read from one row."""
+    work = Work(goal).see(PAGE, button(row, 0.3), button("250 g flour, 30 g sugar, 19:30", 0.5))
+    wished = Wished(goal, kind=kind, object=object_)
+    return is_met(decide(work, listed(goal, wished), says("met", "S1[2]"), answer=answer))
+
+
+def test_numbers_that_answer_something_else_do_not_stand_against_an_answer() -> None:
+    assert told("wie viele Eier?", "3 eggs", "Man braucht 3 Eier, 250 g Mehl und 30 g Zucker.")
+    assert not told("wie viele Eier?", "3 eggs", "Man braucht 4 Eier, 250 g Mehl.")
+    assert told("quel jour est-ce?", "Saturday, 5 December", "C'est un samedi, à 19:30.")
+    assert not told("quel jour est-ce?", "Saturday, 5 December", "C'est un lundi, à 19:30.")
+
+
+@pytest.mark.parametrize("answer", ["10:00", "11:00"])
+def test_structure_alone_does_not_choose_between_the_numbers_of_a_row(answer: str) -> None:
+    goal = "When does the Team meeting start?"
+    work = Work(goal).see(PAGE, button("Team meeting ¦ 10:00 – 11:00", 0.3))
+    wished = Wished(goal, kind="tell", object="Team meeting")
+    assert not is_met(decide(work, listed(goal, wished), None, answer=f"It starts at {answer}."))
+
+
+def test_an_approval_of_what_turned_something_back_shows_nothing() -> None:
+    goal = "Füge Grace Okafor zu den Favoriten hinzu"
+    there, back = "Add to favorites", "Remove from favorites"
+    work = Work(goal).see(PAGE, button(there, 0.3)).act()
+    work.see(PAGE, button(back, 0.3), effects=(effect(STATE, "Grace Okafor", back, there),)).act()
+    returned = effect(APPROVED, back), effect(STATE, "Grace Okafor", there, back)
+    work.see(PAGE, button(there, 0.3), effects=returned)
+    required = listed(goal, Wished(goal, object="Grace Okafor", value="Favorites"))
+    assert not is_met(decide(work, required, accomplice()))
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_so_many_things_need_so_many_effects_or_their_number(number: int) -> None:
+    goal = f"Put {number} mugs into the cart"
+    one = effect(STATE, "Cart", "Cart (1)", "Cart")
+    work = Work(goal).see(PAGE, button("Cart", 0.3)).act()
+    work.see(PAGE, button("Cart (1)", 0.3), effects=(one,))
+    required = listed(goal, Wished(goal, object="Cart"))
+    assert not is_met(decide(work, required, accomplice()))
+    more = effect(STATE, "Cart", f"Cart ({number})", "Cart (1)")
+    work.act().see(PAGE, button(f"Cart ({number})", 0.3), effects=(more,))
+    assert is_met(decide(work, required, accomplice()))
