@@ -81,6 +81,11 @@ def objection(
         ):
             # Nobody said whether the operator's own words ask for a change or that there be none.
             return ""
+        case RequirementKind.CHANGE | RequirementKind.ANY if one.is_operators and not any(
+            map(is_lasting, past.effects)
+        ):
+            # That shows "nothing is changed"; what their words name has to be so all the same.
+            return _unlike(one, evidence, said, past, today) or other_state(one, past)
         case RequirementKind.CHANGE | RequirementKind.ANY:
             unlike = _unlike(one, evidence, said, past, today)
             against = _unshown_change(one, evidence, past, taken or {}, excused) or unlike

@@ -160,3 +160,18 @@ def test_so_many_things_need_so_many_effects_or_their_number(number: int) -> Non
     more = effect(STATE, "Cart", f"Cart ({number})", "Cart (1)")
     work.act().see(PAGE, button(f"Cart ({number})", 0.3), effects=(more,))
     assert is_met(decide(work, required, accomplice()))
+
+
+def test_that_nothing_changed_is_shown_by_no_effect_and_by_nothing_else() -> None:
+    goal = "When is the Team meeting?"
+    row = button("Team meeting ¦ 10:00", 0.3)
+    asked = listed(goal, Wished(goal, kind="tell", object="Team meeting"))
+    for text, is_so in (
+        ("Takvimde hiçbir şey değişmedi", True),
+        ("an alarm for 06:20", False),
+        ("Bluetooth is on", False),
+    ):
+        required = (*asked, *numbered((text,), RequirementOrigin.OPTION, after=len(asked)))
+        work = Work(goal).see(PAGE, row, switch("Bluetooth", on=False))
+        decided = decide(work, required, accomplice(), answer="It is at 10:00.")
+        assert is_met(decided) is is_so, text
