@@ -69,7 +69,10 @@ def plan_gap(goal: str, targets: Sequence[Target], phones: Sequence[DeviceInfo])
     named = named_phones(goal, phones)
     for serial in named:
         if serial not in given:
-            return f"the goal names {serial}, and no target works there: add one"
+            return (
+                f"the goal names {serial}, and no target works there: add one, unless the goal "
+                "leaves that phone out"
+            )
     if idle := idle_phones(goal, targets, phones):
         return (
             f"no target works on {', '.join(idle[:8])}: if the goal means every phone, add one "
