@@ -24,6 +24,7 @@ from agent.safety.effects.structure.ending import (
 from agent.safety.unread.goal_words import GoalWords, Wanted
 from agent.safety.words import id_words
 
+SETTINGS = "com.android.settings"
 _TABS_TOP = 0.86
 _TABS = 3
 _LIST = 3
@@ -193,6 +194,19 @@ class Relation:
     def shows_value(self) -> bool:
         """Whether the control shows a value beside its name, and another control ends the page."""
         return self.element is not None and " | " in self.element.label and self.is_part
+
+    @property
+    def opens_setting(self) -> bool:
+        """Whether the control is a row of Android's settings that opens a page or a dialog.
+
+        A row without a switch does no more there (androidx.preference: Preference); what a page of
+        them ends with is a button.
+        """
+        element, page = self.element, self.page
+        if element is None or page.package != SETTINGS or page.is_dialog or page.fields:
+            return False
+        is_row = element.clickable and not element.checkable and not page.is_toolbar(element)
+        return is_row and not element.class_name.endswith("Button")
 
     @property
     def is_switch(self) -> bool:

@@ -40,6 +40,7 @@ TABLE = (
     UnreadRule("touch that acts", lambda r: _looks(r) and r.acts_at_once, True, _LOOK),
     UnreadRule("other touch", lambda r: not r.presses, False),
     UnreadRule("place", lambda r: r.is_tab, False),
+    UnreadRule("page of settings", lambda r: r.opens_setting, False),
     UnreadRule(
         "other choice named",
         lambda r: not r.leads_away and r.rival is not None and not (r.is_entry and _looks(r)),
