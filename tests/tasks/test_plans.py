@@ -3,7 +3,7 @@
 import pytest
 
 from agent.loop.task_context import Steering
-from agent.loop.turn.control_tools import STAYS_DONE
+from agent.loop.turn.control_tools import SAME_PLAN, STAYS_DONE
 from agent.loop.verification.claims import BLOCKED
 from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import Event, PlanUpdate, StepCompleted, ToolCallFinished, UserMessage
@@ -31,6 +31,23 @@ async def test_an_item_of_a_plan_that_was_completed_stays_so_and_the_model_is_to
     context = await run(scripted(first, second, DONE))
     assert planned(context) == [["completed", "in_progress"], ["completed", "completed"]]
     assert results(context)[:2] == ["Plan updated.", f"Plan updated. {STAYS_DONE}"]
+
+
+async def test_a_plan_that_is_written_again_is_no_new_one_and_its_parts_keep_their_numbers() -> (
+    None
+):
+    said = {"plan": [{"step": "part 0"}], "requirements": [{"text": "open Settings"}]}
+    goal = "open Settings, and count every entry of its list twice"
+    context = MemoryContext(
+        scripted(*[says("update_plan", **said) for _ in range(3)], FAILS),
+        Counter().phone,
+        goal=goal,
+    )
+    await task().run(context)
+    assert len(planned(context)) == 1
+    assert results(context)[1] == results(context)[2] == SAME_PLAN
+    numbers = {one.number for one in context.session.requirements}
+    assert numbers == {1, 2}
 
 
 async def test_a_word_of_the_operator_opens_what_was_completed_again() -> None:

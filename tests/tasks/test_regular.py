@@ -212,8 +212,10 @@ async def test_a_phone_without_a_tree_is_observed_and_says_why() -> None:
 
 
 async def test_the_step_limit_ends_the_turn_and_plans_are_free() -> None:
-    plan = says("update_plan", plan=[{"step": "a", "status": "in_progress"}])
-    model = scripted(plan, says("wait", seconds=0), plan, says("wait", seconds=0))
+    plan, other = (
+        says("update_plan", plan=[{"step": step, "status": "in_progress"}]) for step in "ab"
+    )
+    model = scripted(plan, says("wait", seconds=0), other, says("wait", seconds=0))
     context = MemoryContext(model, Counter().phone, limits=Limits(max_steps=2))
     end = await task().run(context)
     assert not end.completed

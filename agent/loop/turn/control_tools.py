@@ -41,6 +41,7 @@ _MAX_QUESTION_CHARS = 2000
 _MAX_SECRET_QUESTION_CHARS = 300
 """Short, so that what is said of the field stays in sight below it."""
 STAYS_DONE = "What was completed stays so: to do it again, add an item that says so."
+SAME_PLAN = "The plan is as you wrote it already. Do its next step now."
 _NO_ANSWER = "Nobody answered in time, so there is no answer"
 
 
@@ -127,8 +128,11 @@ class Controls:
             replace(item, status=records.PlanStatus.COMPLETED) if item.step in done else item
             for item in wanted
         )
-        await self.recorder.emit(PlanUpdate(plan=kept, explanation=tidy(asked.explanation)))
         stays = STAYS_DONE if kept != wanted else ""
+        if kept == self.recorder.memory.plan and not added:
+            # A small model may write its plan again and again.
+            return Controlled(f"{SAME_PLAN} {stays}".rstrip())
+        await self.recorder.emit(PlanUpdate(plan=kept, explanation=tidy(asked.explanation)))
         return Controlled(" ".join(filter(None, ("Plan updated.", stays, added))))
 
     def _keep_screen(self) -> None:

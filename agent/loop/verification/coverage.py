@@ -184,10 +184,12 @@ def covering(
         *((RequirementOrigin.HINT, hint) for hint in hints),
     ):
         for sentence in uncovered(text, (*kept, *made)):
-            last += 1
             said = one_line(sentence, MOST_CHARS)
+            known = before.get(" ".join(words(said)))
+            last += known is None
+            number = last if known is None else known.number
             made.append(
-                Requirement(number=last, text=said, origin=origin, kind=RequirementKind.ANY)
+                Requirement(number=number, text=said, origin=origin, kind=RequirementKind.ANY)
             )
     return tuple(sorted((*kept, *map(_with_object(made), made)), key=lambda one: one.number))
 
