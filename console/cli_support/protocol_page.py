@@ -26,6 +26,7 @@ METHOD_REPLIES = {
     "ping": "the same",
     "sign_in": "operator, grants, token?, expires_ms?",
     "sign_out": "as `hello`",
+    "prove": "hasPassphrase, token?",
     "overview": "sessions, open questions, devices, jobs, notices, and the newest event id",
     "status": "pid, role, data directory, log, clients, session counts, devices",
     "submit": "submission_id at once; later failures arrive as error events",

@@ -44,8 +44,14 @@ def make_room(app: App[Any]) -> None:
     """Take the oldest notices away, so that a few are seen and not all over what they tell of."""
     most = min(MOST, max(1, app.size.height // _ROWS_A_NOTICE))
     shown = sorted(app._notifications, key=lambda one: one.raised_at)
+    drawn = {toast._notification.identity: toast for toast in app.screen.query(Toast)}
     for old in shown[: max(0, len(shown) - most + 1)]:
-        app._unnotify(old)
+        toast = drawn.get(old.identity)
+        if toast is None:
+            app._unnotify(old)
+        else:
+            # With its holder, whose lines would push the next one down.
+            toast._expire()
 
 
 def make_way(app: App[Any], event: MouseMove) -> None:

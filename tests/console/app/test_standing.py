@@ -96,6 +96,8 @@ async def test_notices_do_not_pile_up_and_leave_header_and_trouble_alone(console
         assert 1 <= len(toasts) <= 2
         line = seat.app.screen.query_one("#standing").region
         assert all(toast.region.y >= line.bottom for toast in toasts)
+        # What went leaves no empty lines behind.
+        assert max(toast.region.bottom for toast in toasts) < seat.app.size.height // 2
 
 
 class Core:

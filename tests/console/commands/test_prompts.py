@@ -10,7 +10,11 @@ from console.runs.prompts import QuestionPrompts
 
 
 class ClosedQuestions:
-    """A core whose questions have all closed a moment ago."""
+    """A host of a core whose questions have all closed a moment ago."""
+
+    @property
+    def core(self) -> "ClosedQuestions":
+        return self
 
     async def request(self, op: Any) -> None:
         raise WrongStateError("This question is no longer open.")

@@ -20,7 +20,9 @@ from console.screens.dialogs.help import HelpScreen
 from console.screens.dialogs.leave import LeaveScreen
 from console.screens.dialogs.output import OutputScreen
 from console.screens.dialogs.palette import PaletteScreen
+from console.screens.dialogs.requirements import RequirementsScreen
 from console.screens.dialogs.theme_picker import ThemePicker
+from console.screens.dialogs.unlock import UnlockScreen
 from console.screens.history.compare import CompareScreen
 from console.screens.history.filter_picker import FilterPicker
 from console.screens.history.history import HistoryScreen
@@ -93,6 +95,8 @@ DIALOGS: tuple[Callable[[], Dialog[Any]], ...] = (
     lambda: LeaveScreen(()),
     ExportScreen,
     lambda: FilterPicker(()),
+    lambda: RequirementsScreen("s1"),
+    lambda: UnlockScreen("Locked.", chooses=True),
     lambda: OutputScreen(["version"], [sys.executable, "-c", ""]),
 )
 

@@ -248,8 +248,11 @@ def test_within_tmux_the_text_is_sent_to_tmux_and_past_it(tmp_path: Path) -> Non
 def test_the_wheel_scrolls_what_is_under_it_and_leaves_the_focus(desktop: Desktop) -> None:
     rows = [line[:40] for line in desktop.lines[2:10]]
     for _ in range(4):
-        desktop.mouse.wheel(10, 5, down=False)
+        desktop.mouse.wheel(10, 5, down=True)
     desktop.until(lambda: [line[:40] for line in desktop.lines[2:10]] != rows, "other rows")
+    for _ in range(4):
+        desktop.mouse.wheel(10, 5, down=False)
+    desktop.until(lambda: [line[:40] for line in desktop.lines[2:10]] == rows, "the rows again")
     assert desktop.ops() == []
 
 
