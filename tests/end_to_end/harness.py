@@ -76,6 +76,10 @@ class Workshop:
         path = script_token(self.data, self.data.parent)
         self.environment["SWITCHBOARD_OPERATOR_SCRIPT_TOKEN_FILE"] = str(path)
 
+    def let_no_script_approve(self) -> None:
+        """Take the token from the commands again."""
+        self.environment.pop("SWITCHBOARD_OPERATOR_SCRIPT_TOKEN_FILE", None)
+
     def call(self, *words: str, bound_s: float = BOUND_S, **more: str) -> Call:
         done = warm.call(words, {**self.environment, **more}, bound_s=bound_s)
         return Call(done.returncode, done.stdout, done.stderr)
