@@ -1,4 +1,4 @@
-"""Talk to programs that are started here, and end them, whoever else holds their pipes.
+"""Talk to programs that are started here, and end them, even if others hold their pipes.
 
 `asyncio.subprocess.Process.wait` returns once the process has ended and its pipes are closed. A
 program may have left a pipe to one of its own children, or filled one that nobody reads: then it

@@ -33,7 +33,7 @@ class ClientKind(StrEnum):
     PROGRAM = "program"
     """A program that works for an agent, or something that belongs to one."""
     UNKNOWN = "unknown"
-    """A script, or whoever cannot be told from one."""
+    """A script, or a client that looks like one."""
 
 
 class Verdict(NamedTuple):

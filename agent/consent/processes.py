@@ -142,7 +142,7 @@ def peer_process(connection: socket.socket, pid: int) -> tuple[Process, ...]:
         handle = struct.unpack("i", connection.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD, 4))[0]
     except OSError:
         return found
-    # The handle stays with the process that connected, whoever has its id now.
+    # The handle stays with the process that connected, even if another process has its id now.
     try:
         told = _PID.search(_read(f"/proc/self/fdinfo/{handle}"))
     except OSError:

@@ -106,7 +106,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class ScriptTokens:
-    """The tokens of one data directory, read anew each time."""
+    """The tokens of one data directory, read from its file each time."""
 
     def __init__(self, data_dir: Path) -> None:
         self.path = data_dir / FILE_NAME

@@ -15,7 +15,7 @@ from agent.errors import UsageError
 from agent.loop.acting.act_reviews import ActsSoFar
 from agent.loop.acting.acts import acts_of
 from agent.loop.acting.executor import ActionResult, Executor
-from agent.loop.acting.guard import Guard, wants_secret
+from agent.loop.acting.guard import Guard, subject_of, wants_secret
 from agent.loop.acting.run_approvals import RunApprovals, is_same_effect, run_events
 from agent.loop.screen.elements import find_by_key
 from agent.loop.screen.verify import blocked, failed
@@ -29,7 +29,6 @@ from agent.records import (
     Observation,
     Question,
     ReviewVerdict,
-    Subject,
 )
 from agent.safety.capabilities import Decision
 from agent.safety.effects.acts import ActKind
@@ -93,7 +92,7 @@ class Reviewing:
             return Way.REVIEW
         if verdict.effect is not None:
             is_rest = verdict.decision is Decision.ALLOW
-            if is_rest or self.approvals.lets(_subject(resolved, verdict, screen, call)):
+            if is_rest or self.approvals.lets(subject_of(resolved, verdict, screen, call)):
                 return Way.APPROVED
         is_free = await self._changes_nothing(verdict, resolved, screen, call)
         return Way.FREELY if is_free else Way.REVIEW
@@ -148,7 +147,7 @@ class Reviewing:
             call=call,
             params_digest=params_digest(call.tool, params),
             screen_digest=self.digest(resolved, screen),
-            subject=_subject(resolved, verdict, screen, call),
+            subject=subject_of(resolved, verdict, screen, call),
         )
         return awaiting(call.tool, question)
 
@@ -210,7 +209,7 @@ class Reviewing:
         if verdict.decision is Decision.BLOCK:
             refusal = blocked(f"This is not allowed: {verdict.reason}")
             return ActionResult(ActionOutcome.FAILED, refusal)
-        subject = _subject(resolved, verdict, screen, call)
+        subject = subject_of(resolved, verdict, screen, call)
         self.guard.allow_rest(verdict, resolved, screen)
         act = await executor.proceed(resolved, screen, waited=False, asked=executor.seconds())
         if act.outcome is ActionOutcome.FAILED:
@@ -241,16 +240,3 @@ class Reviewing:
                 return "The screen changed while it was reviewed, and the element is not there"
             arguments = replace(arguments, element=same.number)
         return resolve(arguments, screen, apps, self.context.library)
-
-
-def _subject(
-    resolved: ResolvedAction, verdict: Verdict, screen: Observation, call: ToolCallRequested
-) -> Subject:
-    return Subject(
-        action=call.tool,
-        capability=verdict.capability.value,
-        risk=verdict.risk.value,
-        element=resolved.element,
-        frame=screen.frame,
-        effect=verdict.effect,
-    )

@@ -312,7 +312,7 @@ class Guard:
         key = f"{call.tool} {resolved.element.key if resolved.element else call.arguments} {bound}"
         if key in self._denied:
             return Ruling(refusal=blocked("The operator has already rejected this"))
-        subject = _subject(resolved, verdict, screen, call)
+        subject = subject_of(resolved, verdict, screen, call)
         if self._granted().covers(subject):
             self.allow_rest(verdict, resolved, screen)
             return Ruling()
@@ -406,7 +406,7 @@ class Guard:
             step=call.step,
             options=OPTIONS,
             approval=True,
-            subject=_subject(resolved, verdict, screen, call),
+            subject=subject_of(resolved, verdict, screen, call),
         )
 
     def _granted(self) -> Grants:
@@ -494,9 +494,10 @@ def question_text(
     return approval_question(verdict.effect, said, reason or why)
 
 
-def _subject(
+def subject_of(
     resolved: ResolvedAction, verdict: Verdict, screen: Observation, call: ToolCallRequested
 ) -> Subject:
+    """Return what a question about an action shows the operator."""
     return Subject(
         action=call.tool,
         capability=verdict.capability.value,
