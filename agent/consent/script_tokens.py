@@ -6,17 +6,15 @@ what is asked refuses; what a payment used is stored before the payment is allow
 
 import hashlib
 import hmac
-import os
 import secrets
-import stat
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from agent.errors import ConfigError, UsageError
+from agent.consent.private_record import PrivateRecord
+from agent.errors import UsageError
 from agent.language.fold import folded
 from agent.records import Allowance, Effect, EffectVerb, Question, Source
 from agent.safety.allowances.covering import covering
@@ -109,25 +107,17 @@ class ScriptTokens:
     """The tokens of one data directory, read from its file each time."""
 
     def __init__(self, data_dir: Path) -> None:
-        self.path = data_dir / FILE_NAME
+        self._file = PrivateRecord(
+            data_dir / FILE_NAME,
+            _File,
+            what="The tokens",
+            remedy="Remove the file, and create the tokens again.",
+        )
 
     def all(self) -> tuple[ScriptToken, ...]:
         """Return them. Raises ConfigError: the file cannot be read, or others may read it."""
-        try:
-            with self.path.open("rb") as file:
-                mode = os.fstat(file.fileno()).st_mode
-                data = file.read()
-            tokens = msgspec.json.decode(data, type=_File).tokens
-        except FileNotFoundError:
-            return ()
-        except (OSError, msgspec.MsgspecError) as error:
-            raise ConfigError(
-                f"The tokens in {self.path} cannot be read: {error}.",
-                "Remove the file, and create the tokens again.",
-            ) from error
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigError(f"Others may read {self.path}.", f"Run: chmod 600 '{self.path}'")
-        return tokens
+        kept = self._file.read()
+        return () if kept is None else kept.tokens
 
     def create(self, kept: ScriptToken) -> str:
         """Store a token; returns the secret that is shown once.
@@ -172,21 +162,7 @@ class ScriptTokens:
             )
 
     def _write(self, tokens: Iterable[ScriptToken]) -> None:
-        part = self.path.with_name(f".{FILE_NAME}.{secrets.token_hex(4)}")
-        data = msgspec.json.encode(_File(tokens=tuple(tokens)))
-        try:
-            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                os.fsync(file.fileno())
-            part.replace(self.path)
-        except OSError as error:
-            with suppress(OSError):
-                part.unlink()
-            raise ConfigError(
-                f"{self.path} cannot be written: {error.strerror or error}.",
-                "Make the data directory yours to write.",
-            ) from error
+        self._file.write(_File(tokens=tuple(tokens)))
 
 
 def _check(kept: ScriptToken) -> None:
