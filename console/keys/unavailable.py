@@ -5,7 +5,7 @@ done whatever `can` says. Invariant: no key of the registry is met with silence.
 """
 
 STILL_OPENING = "Still opening: the sessions are being read."
-ONLY_LOOKS = "This console is read-only. For one that acts: switchboard web --drive"
+ONLY_LOOKS = "Read-only. To answer and act: switchboard web --drive"
 NEED_PHONES = frozenset({"phone.text", "phone.closer", "wheel.take", "device.open"})
 """Actions that would say while the console opens that no phone is there."""
 _NO_APPROVAL = "Nothing to approve."

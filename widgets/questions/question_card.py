@@ -79,8 +79,15 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
     class Back(Message):
         """The operator wants to answer the part before once more."""
 
-    def __init__(self, *, id: str | None = None, clock_s: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        id: str | None = None,
+        clock_s: Callable[[], float] = monotonic,
+        only_looks: bool = False,
+    ) -> None:
         super().__init__(id=id, markup=False)
+        self._only_looks = only_looks
         self.question: Question | None = None
         self.clock_s = clock_s
         self._came_s = 0.0
@@ -244,6 +251,8 @@ class QuestionCard(FaultIsolated, Static, can_focus=True):
         return list(to_content(self._given_parts()).wrap(width)) if self._given else []
 
     def _hint(self, question: Question) -> str:
+        if self._only_looks:
+            return "read-only: it is answered in a console that acts"
         if question.kind is QuestionKind.APPROVAL:
             return f"{'a' if self.has_focus else 'a a'} approve · r reject with a reason"
         hint = "enter to type an answer"

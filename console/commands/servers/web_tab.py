@@ -13,7 +13,7 @@ import click
 
 from console.cli_support.exits import ExitCode, end, run_command
 
-INSTEAD = "For one that acts: switchboard web --drive"
+INSTEAD = "To answer and act: switchboard web --drive"
 _LOOK_S = 1.0
 
 

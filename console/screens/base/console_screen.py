@@ -117,9 +117,16 @@ class ConsoleScreen(FramedScreen):
         """Go one layer back; False when there is none on this screen."""
         return False
 
-    def if_known(self, sentence: str) -> str:
-        """Return what is to be said of an empty place, or that the core is still being opened."""
-        return OPENING if self.console_app.bridge.is_opening else sentence
+    def if_known(self, fact: str, invitation: str = "") -> str:
+        """Return what is to be said of an empty place, or that the core is still being opened.
+
+        Args:
+            fact: what is not there.
+            invitation: what fills the place; not said where the console only looks.
+        """
+        if self.console_app.bridge.is_opening:
+            return OPENING
+        return fact if self.console_app.only_looks or not invitation else f"{fact} {invitation}"
 
     # --- keeping it fresh ----------
 

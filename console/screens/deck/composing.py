@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from console.screens.deck.places import BaseDeck
 
 _WORDS_REFUSE = '"yes" approves; anything else is a reason to reject'
-_READ_ONLY = "Read-only: nothing is sent from here"
 _ENDED = "Ended. Press p twice to resume it, or n for a new session."
 _READ_ONLY = "Read-only: nothing is sent from here"
 _ENDED_HINT = "Ended. p twice to resume, n for a new session"

@@ -48,7 +48,7 @@ from widgets.questions.composer import Composer
 from widgets.questions.question_card import QuestionCard
 from widgets.transcript.session_pane import SessionPane
 
-_NO_SESSIONS = "No sessions yet. Press n to start one."
+_NO_SESSIONS = ("No sessions yet.", "Press n to start one.")
 _NOTHING_WAITS = "Nothing is waiting for you."
 
 
@@ -150,7 +150,7 @@ class DeckScreen(BaseDeck):
         with Vertical(id="middle"):
             yield SessionPane(id="session", empty=OPENING)
             yield Input(id="find", placeholder="words; enter goes to the next", compact=True)
-            yield QuestionCard(id="card")
+            yield QuestionCard(id="card", only_looks=self.console_app.only_looks)
             yield Composer(id="composer")
         yield Splitter(id="right-splitter")
         with Vertical(id="right"):
@@ -169,9 +169,9 @@ class DeckScreen(BaseDeck):
     def show_state(self, state: State) -> None:
         now_ms = self.console_app.now_ms()
         self.showing.choose(state)
-        self.sessions.say_when_empty(self.if_known(_NO_SESSIONS))
+        self.sessions.say_when_empty(self.if_known(*_NO_SESSIONS))
         self.attention.say_when_empty(self.if_known(_NOTHING_WAITS))
-        self.pane.empty = self.if_known(_NO_SESSIONS)
+        self.pane.empty = self.if_known(*_NO_SESSIONS)
         self.listing.show(state, now_ms)
         self.showing.look_at_failure()
         waiting = attention(state, self.console_app.seen)

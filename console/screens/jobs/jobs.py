@@ -62,9 +62,9 @@ class JobsScreen(BaseJobs):
         with Vertical(id="job-table"):
             yield PartsLine(id="job-tabs")
             yield PartsLine(id="job-heading")
-            yield RowList(id="jobs", empty=EMPTY[self.browsing.tab])
+            yield RowList(id="jobs", empty=self.if_known(*EMPTY[self.browsing.tab]))
             yield Input(id="filter", placeholder="filter", compact=True)
-            yield QuestionCard(id="job-card")
+            yield QuestionCard(id="job-card", only_looks=self.console_app.only_looks)
             yield JobForm(id="job-form", now_ms=self.console_app.now_ms)
         yield DetailPane(id="job-detail")
 

@@ -77,7 +77,9 @@ class JobBrowser(Controller):
     def _nothing(self, is_read: bool) -> str:
         if not is_read:
             return "Reading …"
-        return f"Nothing matches {quoted(self.wanted, 80)}." if self.wanted else EMPTY[self.tab]
+        if self.wanted:
+            return f"Nothing matches {quoted(self.wanted, 80)}."
+        return self._screen.if_known(*EMPTY[self.tab])
 
     # --- keys ----------
 

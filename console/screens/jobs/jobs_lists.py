@@ -46,10 +46,14 @@ class Tab(StrEnum):
 
 
 EMPTY = {
-    Tab.JOBS: "No jobs. Press n to have something done later, or repeatedly.",
-    Tab.WATCHERS: "No watchers. Press n to be notified when a phone or a page shows something.",
-    Tab.COMMITMENTS: "No commitments. Press n to be reminded of something.",
+    Tab.JOBS: ("No jobs.", "Press n to have something done later, or repeatedly."),
+    Tab.WATCHERS: (
+        "No watchers.",
+        "Press n to be notified when a phone or a page shows something.",
+    ),
+    Tab.COMMITMENTS: ("No commitments.", "Press n to be reminded of something."),
 }
+"""What is not there, and what fills the place."""
 
 
 class JobLists:

@@ -33,7 +33,10 @@ async def test_a_read_only_console_offers_no_act_and_sends_none(console: Open) -
             assert not offered & words.keys(), screen
             blocked = {entry.about: entry.why_not for entry in _actions(seat.app)}
             assert {blocked[one.id] for one in words.values()} <= {ONLY_LOOKS}, screen
-        await seat.press("1", "exclamation_mark", "a", "a", "x", "n")
+        await seat.press("1", "exclamation_mark")
+        await seat.see("read-only: it is answered in a console that acts")
+        await seat.press("a", "a", "x", "n")
+        await seat.see("switchboard web --drive")
         await seat.see("Read-only: nothing is sent from here")
         assert seat.deck.composer.field.disabled
         assert [op for op in core.ops if not op.changes_nothing] == []
