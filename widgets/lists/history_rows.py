@@ -176,22 +176,23 @@ on two lines there is room for all of them.
 
 _WHO = {
     VerifiedBy.VERIFIER: "a model",
-    VerifiedBy.EFFECTS: "what changed",
+    VerifiedBy.EFFECTS: "effects",
     VerifiedBy.RULES: "rules",
-    VerifiedBy.CHECKER: "a checker",
+    VerifiedBy.CHECKER: "checker",
     VerifiedBy.OPERATOR: "you",
 }
 
 
 def _outcome(session: Session, mark: status.Mark) -> str:
-    """Return how it ended and who says so, and what is no longer stored of it."""
-    words = mark.word
+    """Return how it ended, what is stored of it, and who verified it."""
     judged = session.verified_by is not VerifiedBy.NOBODY
-    if session.state is SessionState.COMPLETED and judged:
-        words = f"{words}, verified by {_WHO[session.verified_by]}"
-    if session.kept:
-        return f"{words} · kept"
-    return f"{words} · no pictures" if session.pruned else words
+    done = session.state is SessionState.COMPLETED and judged
+    stored = "kept" if session.kept else "no pictures" if session.pruned else ""
+    # What a narrow column cuts off is what matters least.
+    who = f"verified by {_WHO[session.verified_by]}" if done else ""
+    if stored:
+        return " · ".join(filter(None, (mark.word, stored, who)))
+    return ", ".join(filter(None, (mark.word, who)))
 
 
 def moment(at_ms: int, now_ms: int) -> str:

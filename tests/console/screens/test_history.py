@@ -174,7 +174,7 @@ async def test_a_session_has_its_date_phone_model_cost_outcome_and_who_says_so(
         )
         core.tell(protocol.SessionKept(kept=True), "s1")
 
-    facts = ("gpt-5", "100.0k tok", "$1.25", "done, verified by you · kept")
+    facts = ("gpt-5", "100.0k tok", "$1.25", "done · kept · verified by you")
     for size in ((190, 50), (60, 20)):
         async with console(size=size, play=one) as seat:
             seat.app.now_ms = lambda: 1_760_000_200_000  # type: ignore[method-assign]
