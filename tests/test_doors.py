@@ -67,7 +67,10 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "cronsim": ("agent/schedules.py",),
     "segno": ("console/commands/devices/devices_link.py",),
     "tzlocal": ("agent/schedules.py",),
-    "cryptography": ("virtual_phone/adbd/", "agent/operators/", "agent/tls/"),
+    "cryptography": (
+        *("virtual_phone/adbd/", "agent/operators/", "agent/tls/"),
+        "agent/consent/phone_keys.py",
+    ),
     "isal": ("virtual_phone/display/png.py",),
     "apkInspector": ("virtual_phone/packages/apk.py",),
     "brotli": ("virtual_phone/adbd/compression.py",),

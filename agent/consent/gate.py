@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.consent.judge import PERSON, ClientKind, Consent, Verdict
+from agent.consent.phone_door import PhoneDoor
 from agent.consent.processes import Process, ancestry
 from agent.consent.script_tokens import ScriptToken
 from agent.core import Core
@@ -47,6 +48,7 @@ class Gate:
         default_autonomy: a session's, where the op does not set it.
         name: of the client, for people.
         is_far: whether it is on another computer, whose processes nobody here sees.
+        phones: the core's end of paired phones.
     """
 
     def __init__(
@@ -57,7 +59,9 @@ class Gate:
         *,
         name: str = "a program",
         is_far: bool = False,
+        phones: PhoneDoor,
     ) -> None:
+        self.phones = phones
         self._consent = consent
         self._chain = tuple(chain)
         self._default_autonomy = default_autonomy
@@ -107,6 +111,16 @@ class Gate:
                 self._is_proved = True
         return Proved(has_passphrase=self._consent.passphrase.is_set, token=self.token_name)
 
+    def check_person(self, what: str) -> None:
+        """Raise NotAllowedError unless a person is at the client.
+
+        Args:
+            what: is asked, for people, as "Pairing a phone".
+        """
+        verdict = self._judge(for_program=False)
+        if verdict.kind is not ClientKind.PERSON:
+            raise _refused(what, verdict, "")
+
     async def admitted(self, op: Op, core: Core) -> Op:
         """Return an op as it may be carried out.
 
@@ -129,7 +143,7 @@ class Gate:
             return op
         if allows is Allows.MORE:
             trouble = "" if is_program else self._token_trouble(question, op)
-            raise _refused(op, verdict, trouble)
+            raise _refused(_named(op), verdict, trouble)
         return self._as_a_programs(op, verdict)
 
     # --- who asks ----------
@@ -222,7 +236,7 @@ class Gate:
             told = replace(op, speaker=Speaker.MODEL)
             return replace(told, said="") if isinstance(told, SessionCreate) else told
         if verdict.kind is ClientKind.PROGRAM:
-            raise _refused(op, verdict, "")
+            raise _refused(_named(op), verdict, "")
         return op
 
 
@@ -237,10 +251,11 @@ class Gates:
     def __init__(self, consent: Consent, default_autonomy: Autonomy) -> None:
         self._consent = consent
         self._default_autonomy = default_autonomy
+        self._phones = PhoneDoor(consent.phones, consent.clock_ms)
 
     def near(self, chain: Sequence[Process], name: str) -> Gate:
         """Make that of a client on this computer, by its process and ancestors."""
-        return Gate(self._consent, chain, self._default_autonomy, name=name)
+        return Gate(self._consent, chain, self._default_autonomy, name=name, phones=self._phones)
 
     def own(self) -> Gate:
         """Make that of the core's own process."""
@@ -248,7 +263,7 @@ class Gates:
 
     def far(self) -> Gate:
         """Make that of a client on another computer."""
-        return Gate(self._consent, (), self._default_autonomy, is_far=True)
+        return Gate(self._consent, (), self._default_autonomy, is_far=True, phones=self._phones)
 
 
 def _is_of_program(op: Op) -> bool:
@@ -301,12 +316,13 @@ def _refuses(question: Question, answers: tuple[str, ...]) -> bool:
     return _decides(question) and all(one == question.options[-1].label for one in answers)
 
 
-def _refused(op: Op, verdict: Verdict, token_trouble: str) -> NotAllowedError:
-    what = "An approval" if isinstance(op, UserInputAnswer | NoticeReply) else _named(op)
+def _refused(what: str, verdict: Verdict, token_trouble: str) -> NotAllowedError:
     kind = LockedError if verdict.can_unlock else NotAllowedError
     why = token_trouble or verdict.why
     return kind(f"{what} is taken from a person only: {why}.", verdict.remedy)
 
 
 def _named(op: Op) -> str:
+    if isinstance(op, UserInputAnswer | NoticeReply):
+        return "An approval"
     return f"What allows an agent more ({op.__struct_config__.tag})"

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from agent.consent.paired_phones import PairedPhones
 from agent.consent.passphrase import Passphrase
 from agent.consent.processes import TELLS, Process, ancestry, look_at, opened_by
 from agent.consent.programs import Programs
@@ -53,7 +54,7 @@ class Consent:
     """What one core knows of persons and programs.
 
     Args:
-        data_dir: where the passphrase and the tokens are kept.
+        data_dir: where the passphrase, the tokens and the paired phones are kept.
         clock_ms: the time by which tokens end.
     """
 
@@ -62,6 +63,7 @@ class Consent:
     ) -> None:
         self.passphrase = Passphrase(data_dir)
         self.tokens = ScriptTokens(data_dir)
+        self.phones = PairedPhones(data_dir)
         self.programs = Programs()
         self.clock_ms = clock_ms
         self._unlocked: set[tuple[int, int]] = set()

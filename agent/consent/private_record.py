@@ -3,9 +3,11 @@
 Invariant: a file that others may read is refused, since what is in it may be known or theirs.
 """
 
+import fcntl
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -66,3 +68,23 @@ class PrivateRecord(Generic[T]):
                 f"{self.path} cannot be written: {error.strerror or error}.",
                 "Make the data directory yours to write.",
             ) from error
+
+    def change(self, changed: Callable[[T | None], T]) -> None:
+        """Store what a record becomes, while no other process changes it.
+
+        Raises:
+            ConfigError: it cannot be read or written; and what `changed` raises.
+        """
+        lock = self.path.with_name(f".{self.path.name}.lock")
+        try:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise ConfigError(
+                f"{lock} cannot be written: {error.strerror or error}.",
+                "Make the data directory yours to write.",
+            ) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            self.write(changed(self.read()))
+        finally:
+            os.close(descriptor)

@@ -19,6 +19,7 @@ import msgspec
 
 from agent.codex_bridge.calls import PREFIX, Bridge
 from agent.consent.gate import Gate, Proved
+from agent.consent.phone_door import Paired, PairingOffer
 from agent.core import ClientInfo, Overview, SharedCore
 from agent.errors import (
     NotAllowedError,
@@ -58,7 +59,10 @@ from agent.rpc.rpc_messages import (
     NextParams,
     Nothing,
     OpParams,
+    PairingAcceptParams,
+    PairingOfferParams,
     Params,
+    PhoneActParams,
     Problem,
     ProveParams,
     SignedIn,
@@ -87,6 +91,9 @@ METHODS: dict[str, type[Params]] = {
     "sign_in": SignInParams,
     "sign_out": Nothing,
     "prove": ProveParams,
+    "pairing_offer": PairingOfferParams,
+    "pairing_accept": PairingAcceptParams,
+    "phone_act": PhoneActParams,
     "overview": Nothing,
     "status": Nothing,
     "submit": OpParams,
@@ -306,6 +313,8 @@ class Link:
                 return await self._sign_in(params)
             case ProveParams():
                 return await self._prove(params)
+            case PairingOfferParams() | PairingAcceptParams() | PhoneActParams():
+                return await self._of_phone(params)
             case OpParams(op=op):
                 if call.method == "submit":
                     op = await self._admitted(op)
@@ -419,6 +428,23 @@ class Link:
         )
         self.client = self._client(self.client.name)
         return proved
+
+    async def _of_phone(
+        self, params: PairingOfferParams | PairingAcceptParams | PhoneActParams
+    ) -> PairingOffer | Paired | Reply:
+        gate, operator = self._gate, self.client.operator
+        if gate is None:
+            raise WrongStateError("This core pairs no phones.")
+        match params:
+            case PairingOfferParams(name=name, life_s=life_s):
+                gate.check_person("Pairing a phone")
+                return gate.phones.offer(name, operator, life_s)
+            case PairingAcceptParams(code=code, public=public, signature=signature):
+                return gate.phones.accept(code, public, signature)
+            case PhoneActParams(phone_id=phone_id, statement=said, signature=signature):
+                return await gate.phones.act(
+                    self._core, phone_id, said, signature, operator=operator
+                )
 
     async def _look(self, method: str) -> Overview | Status | Hello:
         match method:

@@ -13,6 +13,7 @@ import msgspec
 
 from agent.config import Settings
 from agent.consent.gate import Proved
+from agent.consent.phone_door import Paired, PairingOffer
 from agent.core import CoreBase, Overview, TextDelta
 from agent.errors import RuntimeDiedError, UnansweredError
 from agent.private_files import check_unshared
@@ -86,6 +87,23 @@ class Client(CoreBase):
         """Show that a person is here, or the token of a script; see `Gate.prove`."""
         params = rpc_messages.ProveParams(passphrase=passphrase, chooses=chooses, token=token)
         return await self._caller.call("prove", params, Proved)
+
+    async def pairing_offer(self, name: str, life_s: int) -> PairingOffer:
+        """Begin to pair a phone, which only a person may; see `PhoneDoor.offer`."""
+        params = rpc_messages.PairingOfferParams(name=name, life_s=life_s)
+        return await self._caller.call("pairing_offer", params, PairingOffer)
+
+    async def pairing_accept(self, code: str, public: bytes, signature: bytes) -> Paired:
+        """Pair the phone that shows a code; see `PhoneDoor.accept`."""
+        params = rpc_messages.PairingAcceptParams(code=code, public=public, signature=signature)
+        return await self._caller.call("pairing_accept", params, Paired)
+
+    async def phone_act(self, phone_id: str, statement: str, signature: bytes) -> Reply:
+        """Carry out what a paired phone signed; see `PhoneDoor.act`."""
+        params = rpc_messages.PhoneActParams(
+            phone_id=phone_id, statement=statement, signature=signature
+        )
+        return await self._caller.call("phone_act", params, Reply, OP_TIMEOUT_S)
 
     async def status(self) -> rpc_messages.Status:
         """Ask what process it is, and what goes on in it."""

@@ -122,6 +122,33 @@ class ProveParams(_Params, frozen=True, kw_only=True, omit_defaults=True):
         return "ProveParams(…)"
 
 
+class PairingOfferParams(_Params, frozen=True, kw_only=True):
+    """`pairing_offer`: begin to pair a phone of the operator's; only a person may."""
+
+    name: Annotated[str, msgspec.Meta(max_length=80)]
+    life_s: int
+
+
+class PairingAcceptParams(_Params, frozen=True, kw_only=True):
+    """`pairing_accept`: the phone that shows the code, with a key that signed it."""
+
+    code: Annotated[str, msgspec.Meta(max_length=200)]
+    public: Annotated[bytes, msgspec.Meta(max_length=200)]
+    signature: Annotated[bytes, msgspec.Meta(max_length=200)]
+
+    def __repr__(self) -> str:
+        """Return its name alone: a code is never written anywhere."""
+        return "PairingAcceptParams(…)"
+
+
+class PhoneActParams(_Params, frozen=True, kw_only=True):
+    """`phone_act`: what a paired phone signed (`agent.consent.phone_statements`)."""
+
+    phone_id: Annotated[str, msgspec.Meta(max_length=80)]
+    statement: Annotated[str, msgspec.Meta(max_length=20_000)]
+    signature: Annotated[bytes, msgspec.Meta(max_length=200)]
+
+
 class OpParams(_Params, frozen=True, kw_only=True):
     """`submit` and `request`."""
 
@@ -270,6 +297,9 @@ Params = (
     | HelloParams
     | SignInParams
     | ProveParams
+    | PairingOfferParams
+    | PairingAcceptParams
+    | PhoneActParams
     | OpParams
     | LookUp[Any]
     | HistoryParams

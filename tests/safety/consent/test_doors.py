@@ -80,6 +80,7 @@ async def disguises(ground: Ground) -> dict[str, Calls]:
             ["prove", {"token": "swa_00000000_guessed"}],
             ["request", {"op": answer}],
         ],
+        "a phone of its own": [["pairing_offer", {"name": "Pixel", "life_s": 60}]],
         "allowances": asking(
             "session_create",
             goal="x",
