@@ -49,7 +49,7 @@ from agent.devices.shell.capabilities import Capabilities, capabilities_command,
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.devices.shell.phone_sound import PhoneSound
 from agent.devices.shell.reclaim import reclaim_on_phone
-from agent.devices.shell.rotation import rotation_commands
+from agent.devices.shell.rotation import READ_AUTO_ROTATE, follows, rotation_commands
 from agent.devices.shell.versions import COMMAND as VERSIONS_COMMAND
 from agent.devices.shell.versions import PhoneVersions, read_versions
 from agent.devices.shell.window_looks import WindowLooks
@@ -430,13 +430,16 @@ class AdbDevice:
         async with self._acting():
             await self._shell.checked(caret_to_end(sdk=profile.sdk), timeout_s)
 
-    async def rotate(self, how: str, *, timeout_s: float = 10.0) -> None:
+    async def rotate(self, how: str, *, timeout_s: float = 10.0) -> bool | None:
         """Turn the screen; see `TurnsScreen.rotate`."""
-        for line in rotation_commands(how):
+        lines = rotation_commands(how)
+        was = follows((await self._shell.run(READ_AUTO_ROTATE, timeout_s)).text)
+        for line in lines:
             async with self._acting():
                 result = await self._shell.run(line, timeout_s)
             if result.exit_code != 0:
                 raise self._shell.failure("settings put", result)
+        return was
 
     @asynccontextmanager
     async def _acting(self) -> AsyncIterator[None]:

@@ -255,10 +255,11 @@ class PlacesCaret(Protocol):
 class TurnsScreen(Protocol):
     """A device with a rotatable screen."""
 
-    async def rotate(self, how: str, *, timeout_s: float = 10.0) -> None:
+    async def rotate(self, how: str, *, timeout_s: float = 10.0) -> bool | None:
         """Rotate the screen: portrait, landscape, upside-down, seascape, or auto.
 
-        Raises UsageError for any other word, DeviceError.
+        Every word but auto switches auto-rotate off. Return whether it was on before; None: the
+        phone does not say. Raises UsageError for any other word, DeviceError.
         """
 
 

@@ -7,6 +7,8 @@ is 0, `user_rotation` counts quarter turns from the natural orientation
 
 from agent.errors import UsageError
 
+READ_AUTO_ROTATE = "settings get system accelerometer_rotation"
+"""The shell line that prints 1 where the screen follows how the phone is held, 0 where not."""
 ROTATIONS = {"portrait": 0, "landscape": 1, "upside-down": 2, "seascape": 3}
 
 
@@ -22,3 +24,8 @@ def rotation_commands(how: str) -> tuple[str, ...]:
         "settings put system accelerometer_rotation 0",
         f"settings put system user_rotation {ROTATIONS[how]}",
     )
+
+
+def follows(printed: str) -> bool | None:
+    """Read what `READ_AUTO_ROTATE` printed; None: the phone does not say."""
+    return {"0": False, "1": True}.get(printed.strip())

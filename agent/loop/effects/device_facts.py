@@ -11,6 +11,7 @@ from agent.loop.effects.past_acts import PastAct
 from agent.loop.effects.screen_change import OFF, ON, Cause, ScreenChange
 from agent.records import Ledger, Observation, SeenEffectKind
 from agent.tools.gestures.clipboard import HOLDS
+from agent.tools.gestures.rotate import AUTO_ROTATE, noted_auto_rotate
 from agent.tools.volume import MEDIA_VOLUME, noted_level
 
 ROTATION, SCREEN, CLIPBOARD = "rotation", "screen", "clipboard"
@@ -27,6 +28,8 @@ def changed_facts(
     match act.tool:
         case "rotate":
             found = [(ROTATION, _turned(before), _turned(after))]
+            follows = noted_auto_rotate(act.said)
+            found.append((AUTO_ROTATE, {ON: OFF, OFF: ON}.get(follows, ""), follows))
         case "press_button":
             found = [(SCREEN, _lit(before), _lit(after))]
             level = noted_level(act.said)

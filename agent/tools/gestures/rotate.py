@@ -1,5 +1,6 @@
 """Turn the screen."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
@@ -13,6 +14,16 @@ from agent.tools.planned_action import PhoneTool, ResolvedAction
 
 _LOOKS = 5
 """Pictures that are taken at most until one is turned; a phone turns within a second or two."""
+
+
+AUTO_ROTATE = "Auto-rotate"
+_NOTE = re.compile(rf"{AUTO_ROTATE} is (on|off) now\.")
+
+
+def noted_auto_rotate(said: str) -> str:
+    """Return what a result says that auto-rotate became: on, off; empty where it stayed."""
+    found = _NOTE.search(said)
+    return found[1] if found else ""
 
 
 class RotateScreen(PhoneTool, frozen=True, kw_only=True):
@@ -36,8 +47,12 @@ class RotateScreen(PhoneTool, frozen=True, kw_only=True):
             raise DeviceError(
                 f"This display of {device.serial} cannot be turned.", "Work with it as it is."
             )
-        await device.rotate(self.to)
-        return "" if self.to == "auto" else await self._turned(device)
+        follows = self.to == "auto"
+        had_followed = await device.rotate(self.to)
+        turned = "" if follows else await self._turned(device)
+        if had_followed in (None, follows):
+            return turned
+        return f"{turned} {AUTO_ROTATE} is {'on' if follows else 'off'} now.".strip()
 
     async def _turned(self, device: Device) -> str:
         """Look until the picture is turned. Raises DeviceError where it does not turn."""

@@ -45,6 +45,7 @@ async def test_the_screen_is_turned_and_what_came_of_it_is_seen(tmp_path: Path) 
     async with virtual_phone(tmp_path) as device:
         turns = [
             says("launch_app", app="Settings"),
+            says("rotate", to="auto"),
             says("rotate", to="landscape"),
             says("rotate", to="portrait"),
             says("rotate", to="sideways"),
@@ -53,11 +54,13 @@ async def test_the_screen_is_turned_and_what_came_of_it_is_seen(tmp_path: Path) 
         model = ScriptedModel(turns)
         context = MemoryContext(model, device, goal="read the settings in landscape")
         await RegularTask().run(context)
-    _, wide, tall, wrong, *_ = results_of(context)
+    _, free, wide, tall, wrong, *_ = results_of(context)
     assert wide.startswith("OK: Turned the screen to landscape.")
     across, down = (int(n) for n in re.findall(r"(\d+)×(\d+) now", wide)[0])
     assert across > down
-    assert f"The picture is {down}×{across} now." in tall
+    assert free.endswith("Auto-rotate is on now.")
+    assert wide.endswith("Auto-rotate is off now.")
+    assert tall.endswith(f"The picture is {down}×{across} now.")
     assert wrong.startswith("FAILED") and "to" in wrong
 
 

@@ -119,13 +119,16 @@ CASES: dict[str, tuple[tuple[Turn, ...], list[str]]] = {
     ),
     "the phone itself": (
         (
+            says("rotate", to="auto"),
             says("rotate", to="landscape"),
             says("clipboard", do="copy", text="42 pegs"),
             says("press_button", button="VOLUME_UP"),
             says("press_button", button="VOLUME_UP"),
         ),
         [
+            '"Auto-rotate": off → on (undone by 3)',
             '"rotation": portrait → landscape',
+            '"Auto-rotate": on → off, back as before',
             '"clipboard": 42 pegs',
             '"media volume": 9 of 15',
             '"media volume": 9 of 15 → 10 of 15',
