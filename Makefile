@@ -15,7 +15,7 @@ EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel -
 # In a fresh clone one process compiles first what each worker would compile for itself at once.
 COMPILE = test -d tests/__pycache__ || $(BIN)/python -m pytest --collect-only -q $(ARGS) > /dev/null 2>&1
 
-.PHONY: help setup demo test test-all fuzz lint types bench exam golden release screenshots lock site docs clean
+.PHONY: help setup demo test test-all fuzz lint types bench bench-compare exam golden release screenshots lock site docs clean
 
 help: ## Say what each target does
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ types: $(READY) ## mypy, strict, on the four packages, the benchmarks and the sc
 
 bench: $(READY) ## Measure; prints the tables that the documents quote
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-compare: $(READY) ## Run a benchmark of BASE=REV and of this build in turn: BASE=HEAD~20 ARGS=language
+	@$(BIN)/python scripts/bench_compare.py $(BASE) $(ARGS)
 
 exam: $(READY) ## Examine the virtual phone by programs that others wrote
 	@$(BIN)/python scripts/exam.py $(ARGS)
