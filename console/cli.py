@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "tokens": ("console.commands.fleet.tokens:tokens", "Manage what scripts may approve."),
     "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
     "web": ("console.commands.servers.web:web", "Serve the console to a browser on this machine."),
+    "pair": ("console.commands.servers.pair:pair", "Answer from your own phone, by its own key."),
     "serve": (
         "console.commands.servers.serve:serve",
         "Serve the ops over HTTP, described by OpenAPI.",

@@ -61,11 +61,11 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
         "agent/loop/signals/picture_distance.py",
         "console/report/pictures.py",
     ),
-    "aiohttp": ("console/web/",),
+    "aiohttp": ("console/web/", "console/paired/"),
     "aiohttp_jinja2": ("console/web/",),
     "textual_serve": ("console/web/",),
     "cronsim": ("agent/schedules.py",),
-    "segno": ("console/commands/devices/devices_link.py",),
+    "segno": ("console/commands/devices/devices_link.py", "console/paired/qr_code.py"),
     "tzlocal": ("agent/schedules.py",),
     "cryptography": (
         *("virtual_phone/adbd/", "agent/operators/", "agent/tls/"),
