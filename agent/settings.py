@@ -24,6 +24,9 @@ DEFAULT_MODEL = "gpt-5-mini"
 
 _ADDRESS = r"^((\[[0-9A-Fa-f:.]+\]|[^\s:,\[\]]+):[0-9]{1,5}|localfilesystem:/[^\0,]+)$"
 
+QUIET = r"^(([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])?$"
+"""A span of every day, as 22:00-07:00; empty: none."""
+
 Host = Annotated[str, Meta(pattern=_ADDRESS)]
 Seconds = Annotated[float, Meta(gt=0, le=86_400)]
 Wait = Annotated[float, Meta(ge=0, le=31_536_000)]
@@ -352,6 +355,48 @@ class LoopSettings(_Section, frozen=True, kw_only=True):
     ] = ()
 
 
+class ChannelKind(StrEnum):
+    """The service that a channel speaks to."""
+
+    NTFY = "ntfy"
+    TELEGRAM = "telegram"
+    WEBHOOK = "webhook"
+
+
+class NoticeChannel(_Section, frozen=True, kw_only=True):
+    """`[notices.channels.NAME]`: a person's own service, which shows notices and brings answers."""
+
+    kind: ChannelKind
+    operator: Annotated[str, Meta(pattern=r"^([a-z][a-z0-9._-]{0,31})?$")] = ""
+    """Whose it is: what comes back is that operator's answer. Empty: nothing is taken from it."""
+    url: Annotated[str, Meta(pattern=r"^(https?://\S+)?$")] = ""
+    """The server; empty: the service's public one. A webhook has no other."""
+    secret_file: Annotated[str, Meta(min_length=1)]
+    """A file of mode 600: the topic of ntfy, the bot's token of Telegram, the key of a webhook."""
+    token_file: str = ""
+    """ntfy: a file of mode 600 with the access token for the server, if it wants one."""
+    user: Annotated[int, Meta(ge=0, lt=2**52)] = 0
+    """Telegram: the number of the person's account; every other account is refused."""
+    pictures: bool = False
+    """Whether the screen that a question is about may be sent along."""
+    quiet: Annotated[str, Meta(pattern=QUIET)] = ""
+    """The person's own quiet hours, in place of notices.quiet."""
+
+    def __post_init__(self) -> None:
+        if self.kind is ChannelKind.TELEGRAM and not self.user:
+            raise ValueError("a Telegram channel names its user")
+        if self.kind is ChannelKind.WEBHOOK and not self.url:
+            raise ValueError("a webhook has a url")
+
+
+class NoticeLevel(StrEnum):
+    """Kinds of notices that may wake a person."""
+
+    APPROVAL = "approval"
+    QUESTION = "question"
+    FAILED = "failed"
+
+
 class NoticeSettings(_Section, frozen=True, kw_only=True):
     """`[notices]`: where it is told that a session waits or has ended, beside the console."""
 
@@ -369,6 +414,55 @@ class NoticeSettings(_Section, frozen=True, kw_only=True):
         bool, Meta(description="Show notices in the console's terminal while it is not focused.")
     ] = True
     phone: Annotated[bool, Meta(description="Also show notices on the session's phone.")] = False
+    channels: Annotated[
+        dict[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,19}$")], NoticeChannel],
+        Meta(
+            description="People's own services by name, each a table [notices.channels.NAME] with "
+            "kind (ntfy, telegram, webhook), operator, url, secret_file, token_file, user, "
+            "pictures, quiet."
+        ),
+    ] = {}
+    people: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="The operators in the order in which they are told what waits for an "
+            "answer. Who is not listed is told with the last. Empty: everybody at once."
+        ),
+    ] = ()
+    escalate_after_s: Annotated[
+        Wait,
+        Meta(
+            description="After how long without an answer the next of notices.people is told; 0: "
+            "never."
+        ),
+    ] = 300.0
+    quiet: Annotated[
+        str,
+        Meta(
+            pattern=QUIET,
+            description="Quiet hours of all channels, as 22:00-07:00 in the computer's time zone: "
+            "what is not in notices.urgent waits for their end. Empty: none.",
+        ),
+    ] = ""
+    urgent: Annotated[
+        tuple[NoticeLevel, ...],
+        Meta(description="What is sent in quiet hours too: approval, question, failed."),
+    ] = (NoticeLevel.APPROVAL,)
+    digest_every_s: Annotated[
+        Wait,
+        Meta(
+            description="How long notices that ask nothing and tell of no failure are gathered "
+            "into one message; 0: each is sent at once."
+        ),
+    ] = 3600.0
+    listen: Annotated[
+        str,
+        Meta(
+            pattern=r"^((\[[0-9A-Fa-f:.]+\]|[^\s:,\[\]]+):[0-9]{1,5})?$",
+            description="The address of this computer, as HOST:PORT, where webhooks bring answers; "
+            "they are signed. Empty: none are taken.",
+        ),
+    ] = ""
 
 
 class WatcherSettings(_Section, frozen=True, kw_only=True):

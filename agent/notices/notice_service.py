@@ -265,6 +265,15 @@ class NoticeService:
                 case _:
                     self.acknowledged += 1
 
+    def add(self, sink: Sink) -> None:
+        """Show notices by a sink too, beginning with what waits now."""
+        self._sinks = (*self._sinks, sink)
+        for notice in self._shade.shown:
+            if notice.kind is NoticeKind.WAITING:
+                self._parts.supervisor.start(
+                    self._show(sink, notice), f"notice of session {notice.session_id}"
+                )
+
     def remind(self, notice: Notice) -> None:
         """Show what is of no session; nobody answers it, and it is not withdrawn."""
         for sink in self._sinks:

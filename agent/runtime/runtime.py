@@ -146,6 +146,8 @@ class Runtime(StoredLookUps):
         self._notices = NoticeService(
             parts, operations, answering, sinks_of(parts.settings, parts.fleet), targets.release
         )
+        self.notices = self._notices
+        """What shows notices, by sinks that may be added."""
         self._watches = WatcherService(parts, self._job_service, self._notices)
         parts.door.carry_out = self._serve
         parts.door.check = self._check

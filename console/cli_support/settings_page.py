@@ -12,7 +12,7 @@ Made by `switchboard protocol settings`. A setting comes from, in this order: th
 environment, the settings file, the default. Its variable in the environment is `SWITCHBOARD_` and
 its name in capitals with `_` for `.`: `SWITCHBOARD_RUN_MAX_STEPS` sets `run.max_steps`. A list is
 separated by commas there. Only the file can set `safety.apps`,
-`safety.reviewer_command`, `notices.command` and `mcp.servers`.
+`safety.reviewer_command`, `notices.command`, `notices.channels` and `mcp.servers`.
 
 The settings file is TOML, with a table for each section:
 

@@ -412,6 +412,12 @@ async def _own(
         life_s=settings.oidc.life_s,
     )
     runtime.approved_by(door.may_approve)
+    if settings.notices.channels:
+        from agent.channels.configured import running_channels
+        from agent.store.store import wall_clock_ms
+
+        channels = running_channels(settings, runtime, door, runtime.notices, wall_clock_ms)
+        await stack.enter_async_context(channels)
     gates = Gates(Consent(settings.data_dir), runtime.default_autonomy)
     own_gate = gates.own()
     if token := script_token(settings):

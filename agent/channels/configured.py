@@ -1,0 +1,132 @@
+"""Make the channels that the settings name, and run them beside a core.
+
+Invariant: a channel that cannot be made is logged and left out; the core and the others go on.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from agent.channels.answers import Answers
+from agent.channels.channel import Channel
+from agent.channels.dispatch import Dispatch
+from agent.channels.http_listener import HttpReply, HttpRequest, listening
+from agent.channels.ntfy import NtfyChannel
+from agent.channels.people import People
+from agent.channels.secret_files import read_secret
+from agent.channels.signature import key_of
+from agent.channels.telegram import TelegramChannel
+from agent.channels.webhook import PATH, WebhookChannel
+from agent.consent.bound_answer import AnswerTokens
+from agent.errors import ConfigError
+from agent.operators.door import Door
+from agent.operators.visibility import GuardedCore
+from agent.settings import ChannelKind, NoticeChannel, Settings
+
+_log = logging.getLogger(__name__)
+
+
+class ShowsNotices(Protocol):
+    """What has notices shown; see `agent.notices.notice_service`."""
+
+    def add(self, sink: Dispatch) -> None:
+        """Show notices by a sink too, beginning with what waits now."""
+
+
+def make_channel(
+    name: str, said: NoticeChannel, folder: Path, clock_ms: Callable[[], int]
+) -> Channel:
+    """Return a channel of the settings. Raises ConfigError: it cannot be used.
+
+    Args:
+        name: its name in the settings.
+        said: what they say of it.
+        folder: of the settings file; relative paths begin there.
+        clock_ms: milliseconds since the epoch.
+    """
+    named = f"notices.channels.{name}.secret_file"
+    secret = read_secret(folder / Path(said.secret_file).expanduser(), named)
+    match said.kind:
+        case ChannelKind.NTFY:
+            access = said.token_file and read_secret(
+                folder / Path(said.token_file).expanduser(), f"notices.channels.{name}.token_file"
+            )
+            return NtfyChannel(name, said.operator, url=said.url, topic=secret, access_token=access)
+        case ChannelKind.TELEGRAM:
+            return TelegramChannel(
+                name, said.operator, url=said.url, bot_token=secret, user=said.user
+            )
+        case ChannelKind.WEBHOOK:
+            key = key_of(secret, named)
+            return WebhookChannel(name, said.operator, url=said.url, key=key, clock_ms=clock_ms)
+
+
+def channels_of(settings: Settings, clock_ms: Callable[[], int]) -> list[Channel]:
+    """Return the channels of the settings that can be used; the others are logged."""
+    made = []
+    for name, said in settings.notices.channels.items():
+        try:
+            made.append(make_channel(name, said, settings.config_file.parent, clock_ms))
+        except ConfigError as error:
+            _log.warning("The channel %s is not used: %s", name, error)
+    return made
+
+
+@asynccontextmanager
+async def running_channels(
+    settings: Settings,
+    core: GuardedCore,
+    door: Door,
+    shows: ShowsNotices,
+    clock_ms: Callable[[], int],
+) -> AsyncIterator[Dispatch | None]:
+    """Run the channels of the settings for the length of the block; None where there are none.
+
+    Raises ConfigError: `notices.listen` cannot be listened on.
+    """
+    channels = channels_of(settings, clock_ms)
+    if not channels:
+        yield None
+        return
+    people = People(core, door)
+    tokens = AnswerTokens(settings.data_dir, clock_ms)
+    answers = Answers(people, tokens)
+    dispatch = Dispatch(channels, people, answers, settings.notices, clock_ms, core.blob)
+    tasks = [asyncio.create_task(dispatch.run(), name="notices by channels")]
+    for channel in channels:
+        if channel.operator:
+            work = dispatch.listen(channel)
+            tasks.append(asyncio.create_task(work, name=f"answers by {channel.name}"))
+    for task in tasks:
+        task.add_done_callback(_log_failure)
+    try:
+        async with AsyncExitStack() as stack:
+            if settings.notices.listen:
+                host, _, port = settings.notices.listen.rpartition(":")
+                door_of = webhook_door(channels)
+                await stack.enter_async_context(listening(host.strip("[]"), int(port), door_of))
+            shows.add(dispatch)
+            yield dispatch
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def webhook_door(channels: list[Channel]) -> Callable[[HttpRequest], Awaitable[HttpReply]]:
+    """Return what answers the requests of webhooks, each at its own path."""
+    by_path = {f"{PATH}{one.name}": one for one in channels if isinstance(one, WebhookChannel)}
+
+    async def answer(request: HttpRequest) -> HttpReply:
+        channel = by_path.get(request.path)
+        return HttpReply(404, b"{}") if channel is None else await channel.answer(request)
+
+    return answer
+
+
+def _log_failure(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("%s failed: %s: %s", task.get_name(), type(error).__name__, error)

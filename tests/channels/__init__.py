@@ -1,0 +1,1 @@
+"""Channels: people's own services, each against a server of its protocol on loopback."""
