@@ -419,7 +419,8 @@ class NoticeSettings(_Section, frozen=True, kw_only=True):
         Meta(
             description="People's own services by name, each a table [notices.channels.NAME] with "
             "kind (ntfy, telegram, webhook), operator, url, secret_file, token_file, user, "
-            "pictures, quiet."
+            "pictures, quiet.",
+            extra={"secret": True},
         ),
     ] = {}
     people: Annotated[

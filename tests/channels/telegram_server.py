@@ -156,7 +156,7 @@ class TelegramServer:
     async def _edit(self, body: dict[str, Any]) -> dict[str, Any]:
         _check_text(body["text"])
         async with self.news:
-            message = self.sent[body["message_id"] - 1]
+            message: dict[str, Any] = self.sent[body["message_id"] - 1]
             if message["text"] == body["text"]:
                 raise RefusedError("Bad Request: message is not modified")
             message.update(text=body["text"])

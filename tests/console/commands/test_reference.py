@@ -45,6 +45,7 @@ def test_every_setting_has_its_row() -> None:
 def test_the_page_names_every_setting_that_no_variable_can_set(tmp_path: Path) -> None:
     samples = {"adb.server": "a:1,b:2", "loop.without": "masking,bans"}
     samples["safety.two_people"] = "spend,send"
+    samples["notices.urgent"] = "question,failed"
     refused = set()
     for name, key in KEYS.items():
         if key.default is NODEFAULT or isinstance(key.default, tuple):

@@ -116,7 +116,7 @@ def test_the_value_of_a_secret_key_is_shown_nowhere(tmp_path: Path) -> None:
     assert value_in_force(found, "store.dsn") == "set, not shown"
     assert value_in_force(settings(tmp_path), "store.dsn") == ""
     secret = {key.name for key in KEYS.values() if key.is_secret}
-    assert secret == {"store.blobs", "store.dsn", "mcp.servers"}
+    assert secret == {"store.blobs", "store.dsn", "mcp.servers", "notices.channels"}
     for said in (f"{DSN}\0", 5, ["x", DSN]):
         with pytest.raises(ConfigError) as caught:
             load_settings(overrides={"store.dsn": said}, environ={})
