@@ -193,7 +193,7 @@ def _inherited(env: Mapping[str, str]) -> Iterator[tuple[str, object]]:
 _COMMA_LISTS = frozenset(
     {
         *("adb.server", "loop.without", "safety.destinations", "safety.two_people"),
-        *("pool.avds", "pool.serials", "pool.apps"),
+        *("pool.avds", "pool.serials", "pool.apps", "notices.people", "notices.urgent"),
     }
 )
 
