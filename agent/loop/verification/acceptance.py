@@ -7,6 +7,7 @@ change has an effect that stands, or a state as it is wanted.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import date
 
 from agent.language.fold import folded
@@ -28,11 +29,17 @@ from agent.loop.verification.decisions import (
 from agent.loop.verification.named_things import (
     beside_thing,
     left_out_thing,
+    other_control,
     other_thing,
     page_of_other,
+    row_name_of,
+    strange_thing,
+    told_of_another,
+    untouched_switch,
 )
 from agent.loop.verification.pointed_answers import unread_answer
 from agent.loop.verification.pointers import element_words, text_of
+from agent.loop.verification.scopes import Scope, is_detail
 from agent.loop.verification.values import Value, ValueKind, is_carried, missing_values, values_of
 from agent.records import (
     Element,
@@ -49,7 +56,6 @@ NO_POINTER = "The evidence that was pointed at does not exist"
 NO_EFFECT = "No lasting effect shows it: there is only a page, or text in a field"
 _FEW = 10
 _LEAST_NAME = 3
-_NAME_WORDS = 3
 _HEAD_OF_PAGE = 8
 _HEAD = 4  # Elements at the top of a screen, where its title stands.
 
@@ -61,6 +67,7 @@ def objection(
     *,
     answer: str,
     today: date | None,
+    scope: Scope | None = None,
     taken: Mapping[int, str] | None = None,
     excused: frozenset[int] = frozenset(),
 ) -> str:
@@ -69,12 +76,14 @@ def objection(
     Args:
         evidence: what the verdict points at.
         answer: what the agent tells.
+        scope: the goal's own words for it.
         taken: the effects that other requirements are shown by, each with their words.
         excused: effects that were taken back as another requirement asks for.
     """
     if not evidence and one.kind is not RequirementKind.KEEP:
         return NO_POINTER
     said = text_of(evidence, past)
+    scope = scope or Scope(one.text)
     match one.kind:
         case RequirementKind.CHANGE | RequirementKind.ANY if _shows_kept_state(
             one, evidence, past, taken or {}
@@ -88,26 +97,27 @@ def objection(
             return _unlike(one, evidence, said, past, today) or other_state(one, past)
         case RequirementKind.CHANGE | RequirementKind.ANY:
             unlike = _unlike(one, evidence, said, past, today)
-            against = _unshown_change(one, evidence, past, taken or {}, excused) or unlike
+            against = _unshown_change(one, scope, evidence, past, taken or {}, excused) or unlike
             if not against or one.kind is RequirementKind.CHANGE or past.has_effects:
                 return against
             # It may have asked for no change.
-            opened = _not_in_front(one, evidence, said, past) or unlike
-            told = unread_answer(one, answer, evidence, said, past)
+            if other := told_of_another(scope, answer, past, in_words=False):
+                return other
+            opened = _not_in_front(one, evidence, past) or unlike
+            told = unread_answer(one, scope, answer, evidence, said, past)
             return against if opened and told else ""
         case RequirementKind.OPEN:
             return (
-                _not_in_front(one, evidence, said, past)
-                or page_of_other(one, past)
+                _not_in_front(one, evidence, past)
+                or page_of_other(scope, past)
                 or _unlike(one, evidence, said, past, today)
             )
         case RequirementKind.TELL:
-            return unread_answer(one, answer, evidence, said, past)
+            return unread_answer(one, scope, answer, evidence, said, past)
         case RequirementKind.CONDITION:
-            lasting = [effect for effect in past.effects if is_lasting(effect)]
-            return unfounded_condition(one, evidence, said, past) or other_thing(one, lasting, past)
+            return unfounded_condition(one, evidence, said, past) or strange_thing(scope, past)
         case RequirementKind.KEEP:
-            return touched(one, past, taken or {}) or other_state(one, past)
+            return _only_a_name(one) or touched(one, past, taken or {}) or other_state(one, past)
         case _:
             return ""
 
@@ -134,11 +144,21 @@ def _shows_kept_state(
     return False
 
 
+def _only_a_name(one: Requirement) -> str:
+    """Return that a part which is to be kept says no more than a name: what is before it asks."""
+    named = frozenset(words(one.object))
+    left = [word for word in words(one.text) if word not in named]
+    if not named or len(left) != 1 or len(left[0]) > _LEAST_NAME or not named <= {*words(one.text)}:
+        return ""
+    return f"“{one_line(one.text, 60)}” says no more than a name: list it with the act before it"
+
+
 # --- changes ----------
 
 
 def _unshown_change(
     one: Requirement,
+    scope: Scope,
     evidence: Sequence[Evidence],
     past: ClaimHistory,
     taken: Mapping[int, str],
@@ -157,14 +177,16 @@ def _unshown_change(
     if own:
         return (
             _wrong_state(one, own)
-            or _wrong_recipient(one, own, past)
+            or _wrong_value(scope, own)
             or _wrong_removal(one, own, past)
-            or other_thing(one, own, past)
-            or left_out_thing(one, past)
+            or other_thing(scope, own, past)
+            or other_control(scope, own, past)
+            or left_out_thing(scope, past)
+            or untouched_switch(scope, past)
             or beside_thing(past)
             or _cut_short(one, past)
         )
-    if lasting and _is_detail(one):
+    if lasting and is_detail(one):
         # Its value is looked for where the others are; see `_unlike`.
         return ""
     if lasting:
@@ -178,18 +200,23 @@ def _unshown_change(
     return _unshown_state(one, evidence, past)
 
 
-def _is_detail(one: Requirement) -> bool:
-    """Return whether a requirement is a value and no more, as "on 5 December": of another's act."""
-    values = values_of(one.text)
-    named = frozenset(words(" ".join(value.text for value in values)))
-    left = [word for word in words(one.text) if word not in named]
-    return bool(values) and all(len(word) <= _LEAST_NAME for word in left)
+def _came_to_nothing(effect: SeenEffect, past: ClaimHistory, excused: frozenset[int]) -> bool:
+    """Return whether a yes, or a toast, is of an act that opened a dialog, or was taken back."""
+    if effect.kind not in {SeenEffectKind.APPROVED, SeenEffectKind.TOAST}:
+        return False
+    same = [e for e in past.own_effects if e.step == effect.step and e is not effect]
+    lasting = [e for e in same if is_lasting(e) and e.kind is not SeenEffectKind.APPROVED]
+    if lasting:
+        return all(e.undone_by and e.number not in excused for e in lasting)
+    return any(e.kind is SeenEffectKind.DIALOG_OPENED for e in same)
 
 
 def _led_back(effect: SeenEffect, past: ClaimHistory, excused: frozenset[int]) -> bool:
     """Return whether an effect turned something back to what it was, or approved that, and no
     other requirement asks for both.
     """
+    if _came_to_nothing(effect, past, excused):
+        return True
     for one in past.own_effects:
         if not one.undone_by or one.number in excused:
             continue
@@ -246,6 +273,28 @@ def _wrong_state(one: Requirement, effects: Sequence[SeenEffect]) -> str:
     return f"It shows the state {states.pop()}, and {wanted} is wanted"
 
 
+def _wrong_value(scope: Scope, effects: Sequence[SeenEffect]) -> str:
+    """Return that what came has another value than the only one of its kind that the goal names.
+
+    Only of a row that is a time, or of a state that is said with one number.
+    """
+    wanted = values_of(scope.own)
+    for effect in effects:
+        said = effect.after if effect.kind is SeenEffectKind.STATE else row_name_of(effect)
+        if effect.kind not in {SeenEffectKind.STATE, SeenEffectKind.ITEM_ADDED}:
+            continue
+        shown = values_of(said)
+        kinds = {value.kind for value in shown}
+        if len(shown) != 1 or not kinds <= {ValueKind.TIME, ValueKind.NUMBER}:
+            continue
+        if effect.kind is SeenEffectKind.ITEM_ADDED and kinds != {ValueKind.TIME}:
+            continue
+        same = [value for value in wanted if value.kind in kinds]
+        if len(same) == 1 and not is_carried(same[0], said):
+            return f"It shows {said.strip()}, and the goal says {same[0].text.strip()}"
+    return ""
+
+
 def _was_typed(effect: SeenEffect, past: ClaimHistory) -> bool:
     """Return whether an approval was one to type."""
     tools = {act.tool for act in past.actions if act.step == effect.step}
@@ -268,38 +317,13 @@ def _wrong_removal(one: Requirement, effects: Sequence[SeenEffect], past: ClaimH
     return f"What went is “{one_line(gone[-1].object, 60)}”, not “{one_line(one.object, 60)}”"
 
 
-def _wrong_recipient(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
-    """Return that a text went to somebody else than the operator names."""
-    for effect in effects:
-        if effect.kind is not SeenEffectKind.SENT or not words(effect.object):
-            continue
-        asked = words(" ".join((one.text, one.recipient, past.goal)))
-        thread = words(effect.object)
-        if not set(thread).isdisjoint(asked):
-            continue
-        named = _threads_named(asked, past)
-        if named:
-            return f"It went to “{one_line(effect.object, 60)}”, and the goal names “{named}”"
-    return ""
-
-
-def _threads_named(asked: tuple[str, ...], past: ClaimHistory) -> str:
-    """Return a row of several parts that the goal names by its first, such as a contact."""
-    for _, seen in past.seen:
-        for element in seen.elements:
-            name, _, rest = element.label.partition(" | ")
-            label = words(name)
-            is_row = element.clickable and bool(rest or element.more)
-            is_name = 0 < len(label) <= _NAME_WORDS and name[:1].isupper()
-            if is_row and is_name and has_phrase(asked, label):
-                return one_line(name, 60)
-    return ""
-
-
 def _unshown_state(one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory) -> str:
     """Return that no element shows what is wanted, where no effect does."""
     newest = past.last[0] if past.last is not None else 0
     wanted = wanted_state(one)
+    if folded(one.value).strip() == GONE:
+        # What still names it is the contrary.
+        return NO_EFFECT
     for pointer in evidence:
         element = _element(pointer, past)
         if element is None or element.editable:
@@ -465,16 +489,17 @@ def _is_count(number: Number | None, counts: frozenset[int], said: str) -> bool:
 # --- pages ----------
 
 
-def _not_in_front(
-    one: Requirement, evidence: Sequence[Evidence], said: str, past: ClaimHistory
-) -> str:
+def _not_in_front(one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory) -> str:
     """Return why no page in front is shown, or why to open it may not be what is asked for."""
     if past.last is None:
         return NO_POINTER
     newest, seen = past.last
-    front = [seen.foreground.package, seen.foreground.activity]
-    front += [element_words(element) for element in seen.elements[:_HEAD]]
-    front += [said] if any(p.step == newest and p.element for p in evidence) else []
+    launched = [act.arguments for act in past.actions if act.tool == "launch_app"]
+    front = [seen.foreground.package, seen.foreground.activity, *launched[-1:]]
+    open_texts = {e.after for e in past.effects if e.saved is FieldFate.TYPED}
+    front += [element_words(e) for e in seen.elements[:_HEAD] if _may_head(one, e, open_texts)]
+    shown = (_element(p, past) for p in evidence if p.step == newest)
+    front += [element_words(e) for e in shown if e is not None and _may_head(one, e, open_texts)]
     wanted = {word for word in words(one.object or one.text) if len(word) >= _LEAST_NAME}
     if wanted.isdisjoint(words(" ".join(front))):
         return "Nothing in front has that name"
@@ -486,3 +511,13 @@ def _not_in_front(
         ):
             return f"[{switch.number}] “{one_line(switch.label, 60)}” was not touched"
     return ""
+
+
+def _may_head(one: Requirement, element: Element, open_texts: AbstractSet[str]) -> bool:
+    """Return whether an element may say what is in front: no row that leads on, no text typed.
+
+    What nobody said to be an opening may be to press what stands there.
+    """
+    stays = element.checkable or element.selected or element.editable
+    leads_on = one.kind is RequirementKind.OPEN and element.clickable and not stays
+    return not leads_on and element.value not in open_texts - {""}

@@ -16,7 +16,9 @@ from agent.loop.conversation.prompts import UNFINISHED
 from agent.loop.verification.acceptance import objection
 from agent.loop.verification.claim_history import DO_AGAIN, ClaimHistory
 from agent.loop.verification.decisions import decided, nothing_else_changed, verdict_of
+from agent.loop.verification.named_things import other_thing
 from agent.loop.verification.refusals import refusals
+from agent.loop.verification.scopes import Scope, scopes
 from agent.loop.verification.verifier import Case, Verified, Verifier
 from agent.records import (
     GoalVerdict,
@@ -92,11 +94,7 @@ class Claims:
             return Accepted(Verification())
         listed = wanted(claim.requirements)
         against = refusals(listed, self.past, claim.today)
-        found = {
-            one.number: verdict
-            for one in listed
-            if (verdict := decided(one, listed, self.past, claim.answer, claim.today)) is not None
-        }
+        found = self._decided(claim, listed)
         denied = [one for one in found.values() if one.verdict is not GoalVerdict.MET]
         if self._has_chance and (against or denied or claim.open_items):
             plan = (f"{UNFINISHED}: {claim.open_items}", MARK_THEM) if claim.open_items else ()
@@ -104,6 +102,26 @@ class Claims:
         if against or denied:
             return Accepted(_together(listed, found, "; ".join(against)))
         return await self._verified(claim, listed, found)
+
+    def _decided(
+        self, claim: Claim, listed: Sequence[Requirement]
+    ) -> dict[int, RequirementVerdict]:
+        """Return what structure decides; what was done to another thing is left to be looked at."""
+        found: dict[int, RequirementVerdict] = {}
+        own = self._scopes(listed)
+        for one in listed:
+            verdict = decided(one, listed, self.past, claim.answer, claim.today)
+            if verdict is None:
+                continue
+            numbers = {pointer.effect for pointer in verdict.evidence}
+            effects = [effect for effect in self.past.effects if effect.number in numbers]
+            is_met = verdict.verdict is GoalVerdict.MET
+            if not (is_met and other_thing(own[one.number], effects, self.past)):
+                found[one.number] = verdict
+        return found
+
+    def _scopes(self, listed: Sequence[Requirement]) -> dict[int, Scope]:
+        return scopes(listed, " ".join((self.past.goal, *self.past.hints)))
 
     async def _verified(
         self, claim: Claim, listed: Sequence[Requirement], found: dict[int, RequirementVerdict]
@@ -162,6 +180,7 @@ class Claims:
     ) -> None:
         """Keep the verifier's verdicts, each "met" only if what it points at agrees."""
         said = {one.number: one for one in done.verdicts}
+        own = self._scopes(wanted(claim.requirements))
         taken: dict[int, str] = {}
         for shown in found.values():
             self._take(taken, shown.text, shown)
@@ -181,6 +200,7 @@ class Claims:
                     self.past,
                     answer=claim.answer,
                     today=claim.today,
+                    scope=own.get(one.number),
                     taken=taken,
                     excused=self._excused(one, (*said.values(), *found.values())),
                 )
@@ -199,10 +219,16 @@ class Claims:
                 taken[pointer.effect] = f"{taken.get(pointer.effect, '')} {text}"
 
     def _excused(self, one: Requirement, verdicts: Sequence[RequirementVerdict]) -> frozenset[int]:
-        """Return the effects that were taken back as another requirement asks for."""
+        """Return the effects that were taken back as this or another requirement asks for: one is
+        shown by what was done, and the other by what took it back.
+        """
+        mine = {p.effect for v in verdicts if v.number == one.number for p in v.evidence}
         others = {p.effect for v in verdicts if v.number != one.number for p in v.evidence}
-        back = {effect.number for effect in self.past.effects if effect.number in others}
-        return frozenset(e.number for e in self.past.own_effects if e.undone_by in back)
+        return frozenset(
+            e.number
+            for e in self.past.own_effects
+            if e.undone_by in others or (e.undone_by in mine and e.number in others)
+        )
 
     async def _asked_person(self, one: Requirement) -> RequirementVerdict:
         answer = await self.ask_person(one)

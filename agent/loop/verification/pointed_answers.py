@@ -12,7 +12,8 @@ from agent.language.numbers import Number, numbers_in
 from agent.language.tokens import words
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.named_things import told_of_another
-from agent.records import Evidence, Requirement
+from agent.loop.verification.scopes import Scope
+from agent.records import Evidence, Requirement, RequirementKind
 
 _FEW = 10
 _LITTLE = 3
@@ -24,9 +25,16 @@ _QUESTION = re.compile("[?？؟\u037e]")
 
 
 def unread_answer(
-    one: Requirement, answer: str, evidence: Sequence[Evidence], said: str, past: ClaimHistory
+    one: Requirement,
+    scope: Scope,
+    answer: str,
+    evidence: Sequence[Evidence],
+    said: str,
+    past: ClaimHistory,
 ) -> str:
     """Return that an answer tells nothing of what is pointed at, or other numbers."""
+    if other := told_of_another(scope, answer, past, in_words=one.kind is RequirementKind.TELL):
+        return other
     if any(pointer.region for pointer in evidence):
         return ""
     told = [n for n in numbers_in(answer) if abs(n.value) >= _FEW or n.value % 1]
@@ -34,14 +42,15 @@ def unread_answer(
     if told:
         shown = numbers_in(said)
         if any(_is_shown(n, shown, len(evidence)) for n in told):
-            return told_of_another(one, told, past)
+            return ""
         if _says_a_day_of(said, answer) or _says_few_of(shown, few, len(evidence)):
             # The other numbers answer what else was asked.
             return ""
         return "The evidence shows none of the numbers in your answer"
     values = [number.value for number in numbers_in(said)]
     count = len({(p.step, p.element) for p in evidence})
-    if few and not any(n.may_be(count) or any(map(n.may_be, values)) for n in few):
+    counts = {count} if count > 1 or not values else set()
+    if few and not any(n.may_be(value) for n in few for value in (*counts, *values)):
         return "The evidence shows none of the numbers in your answer"
     asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
     tells = frozenset(words(answer))

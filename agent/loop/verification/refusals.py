@@ -41,6 +41,7 @@ def refusals(
 ) -> tuple[str, ...]:
     """Return what speaks against a claim, each with its remedy; empty: nothing does."""
     said = [*_front(past), *_unsaved(requirements, past), *_wrong_days(requirements, past, today)]
+    said += _wrong_fields(past)
     for one in requirements:
         said += _nowhere(one, past, today)
     return tuple(dict.fromkeys((*said, *_unread(past))))
@@ -121,6 +122,38 @@ def _unsaved(requirements: Sequence[Requirement], past: ClaimHistory) -> Iterato
                 f'"{said}" stands only in the field [{held.number}] "{field}": save or send it, or '
                 "leave the page if that saves it; empty the field if it is not wanted"
             )
+
+
+def _wrong_fields(past: ClaimHistory) -> Iterator[str]:
+    """Name the text that was written where another kind was, beside a field that has its own kind:
+    a name instead of an address.
+    """
+    for effect in past.effects:
+        is_kept = effect.kind is SeenEffectKind.FIELD and effect.saved is not FieldFate.ABANDONED
+        kinds = _kind_of(effect.before), _kind_of(effect.after)
+        if not is_kept or "" in kinds or kinds[0] == kinds[1]:
+            continue
+        for _, seen in reversed(past.seen):
+            fields = [e for e in seen.elements if e.editable]
+            if not any(e.value == effect.after and e.label == effect.object for e in fields):
+                continue
+            for other in fields:
+                if other.label != effect.object and _kind_of(other.value) == kinds[1]:
+                    yield (
+                        f'"{one_line(effect.after, 60)}" is in "{one_line(effect.object, 40)}", '
+                        f'which held "{one_line(effect.before, 60)}"; "{one_line(other.label, 40)}"'
+                        " has its like: correct it"
+                    )
+                    return
+            break
+
+
+def _kind_of(text: str) -> str:
+    """Return what kind of value a text is as a whole; "text": none; empty: it is empty."""
+    if not words(text):
+        return ""
+    whole = [v.kind for v in values_of(text) if len(words(v.text)) == len(words(text))]
+    return str(whole[0]) if whole else "text"
 
 
 def _needs(one: Requirement, text: str) -> bool:

@@ -36,6 +36,7 @@ _MOST_JOINING_LETTERS = 4
 _LABELLED = 3
 """An entry of so many words may begin or end with one that says what it is."""
 _HALF_DAY = 12 * 60
+_SHORTEST_DAY = 2
 _MOST_CELL_WORDS = 3
 """A day of a calendar says hardly more than its number and its states."""
 
@@ -145,8 +146,11 @@ def contradicts_itself(text: str, today: date | None) -> str:
     if today is None:
         return ""
     for day in dates_in(text, today):
-        if day.is_contradictory(today):
-            return text[day.start : day.end]
+        said = text[day.start : day.end]
+        # "to" is a short Thursday in Danish, and more often no day at all.
+        has_name = any(len(word) > _SHORTEST_DAY for word in words(said) if word.isalpha())
+        if has_name and day.is_contradictory(today):
+            return said
     return ""
 
 
