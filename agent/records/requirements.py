@@ -41,6 +41,8 @@ class RequirementOrigin(StrEnum):
     """The operator wrote it into the list."""
     OPTION = "option"
     """It was given with the goal, by `--require`."""
+    PLAN = "plan"
+    """A plan for several phones handed it on: the goal's words for this phone, or a doubt."""
 
 
 class Requirement(Record, frozen=True, kw_only=True):
@@ -64,6 +66,11 @@ class Requirement(Record, frozen=True, kw_only=True):
     def is_operators(self) -> bool:
         """Return whether the operator wrote it into the list."""
         return self.origin in {RequirementOrigin.OPERATOR, RequirementOrigin.OPTION}
+
+    @property
+    def is_given(self) -> bool:
+        """Return whether it stays whatever a model makes of the goal."""
+        return self.is_operators or self.origin is RequirementOrigin.PLAN
 
 
 def numbered(

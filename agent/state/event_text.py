@@ -263,6 +263,7 @@ def requirement_line(one: records.Requirement) -> str:
         "withdrawn" if one.withdrawn else "",
         "yours" if one.is_operators else "",
         "you are asked" if person else "",
+        f"on {one.phone}" if one.phone else "",
     ]
     said = ", ".join(filter(None, notes))
     return f"{one.number}. {one.text}" + (f" ({said})" if said else "")

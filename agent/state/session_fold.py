@@ -172,7 +172,7 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
                 session,
                 plan=(),
                 facts=(),
-                requirements=tuple(one for one in session.requirements if one.is_operators),
+                requirements=tuple(one for one in session.requirements if one.is_given),
                 latest_question="",
                 latest_result="",
                 latest_error="",

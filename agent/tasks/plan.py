@@ -23,22 +23,16 @@ from agent.loop.turn.budget import budget_words
 from agent.loop.turn.control_tools import Controls
 from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.loop.turn.unfinished_call import OVERTAKEN
-from agent.loop.verification.coverage import MOST_CHARS
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolChoice
 from agent.protocol import AgentMessage, RequirementsUpdate, Target, ToolCallRequested, WarningEvent
-from agent.records import ActionOutcome, Requirement
+from agent.records import ActionOutcome
 from agent.tasks.delegation import Delegation, PhoneView
-from agent.tasks.phone_parts import (
-    PhonePart,
-    idle_phones,
-    named_phones,
-    phone_parts,
-    plan_gap,
-    said_of_all,
-)
+from agent.tasks.goal_reading import Reading, parts_of_goal
+from agent.tasks.phone_names import mentions, serials_of
+from agent.tasks.plan_check import Scope, doubted, gaps, handed_on, required
 from agent.tasks.planner_prompts import INSTRUCTIONS, apps_text, goal_text, phones_text
 from agent.tasks.targets import BadTargets, checked_targets, on_main_displays
-from agent.text import counted, one_line
+from agent.text import counted
 from agent.tools.arguments import AskUser, BadArguments, Finish, ToolKind, UpdatePlan
 from agent.tools.planning import (
     ListApps,
@@ -121,6 +115,8 @@ class _Planning:
         self.refusals = 0
         self.gap_told = False
         """The planner was told once what its plan leaves out."""
+        self.readings: dict[str, Reading] = {}
+        """What each goal was read to ask of which phones."""
         self.steps = 0
         self.thinking_ms = 0
         self.unread = 0
@@ -242,6 +238,7 @@ class _Planning:
                     request, f"the goal names {names}, but only one phone would work. {_OR_WHY}"
                 )
             case WorkAlone(reason=reason):
+                await self._doubt_one_phone()
                 await self._finish(request, ActionOutcome.DONE, "Beginning.")
                 return await self._without_delegating(tidy(reason))
             case ListDevices():
@@ -285,19 +282,28 @@ class _Planning:
             if self.refusals < MAX_ATTEMPTS:
                 return None
             return TurnEnd(completed=False, message=f"The plan cannot be carried out: {error}.")
-        gap = plan_gap(self._goal, targets, [phone.info for phone in self.phones])
-        if gap and not self.gap_told:
+        scope = Scope(proposal.phones, proposal.count, self._serials(proposal.without))
+        infos = [phone.info for phone in self.phones]
+        read = await self._read(targets)
+        found = gaps(self._goal, targets, read.parts, infos, scope, self._answers)
+        if found and not self.gap_told:
             self.gap_told = True
-            await self._fail(request, f"{gap}. {_OR_WHY}")
+            await self._fail(request, f"{'; '.join(found)}. {_OR_WHY}")
             return None
-        await self._require(targets)
+        if not read.parts:
+            found = (*found, f"nobody could read which phones the goal means ({read.why})")
+        targets = handed_on(self._goal, targets, read.parts)
+        kept = tuple(one for one in self.context.session.requirements if one.is_operators)
+        listed = required(targets, read.parts, found, kept)
+        await self.recorder.emit(RequirementsUpdate(requirements=listed))
         notes = on_main_displays(targets, self.phones)
         # The result first: with the children stored, the session is no planner any more.
         told = "\n".join(
             (f"{counted(len(targets), 'session is', 'sessions are')} started.", *notes)
         )
         await self._finish(request, ActionOutcome.DONE, told)
-        reason = "\n".join(filter(None, (tidy(proposal.reason), *notes)))
+        said = scope.words(targets, infos)
+        reason = "\n".join(filter(None, (said, tidy(proposal.reason), *notes)))
         await self.delegation.delegate(targets, reason)
         return TurnEnd(
             completed=True,
@@ -305,32 +311,45 @@ class _Planning:
             following=Following.CHILDREN,
         )
 
-    async def _require(self, targets: Sequence[Target]) -> None:
-        """Store what the goal says of each phone, which its children have to show together.
+    async def _read(self, targets: Sequence[Target]) -> Reading:
+        """Return what the goal asks of which phones; nobody is asked twice."""
+        goal = self._goal
+        if goal not in self.readings:
+            read = await parts_of_goal(self.context, goal, self.phones, targets, self._answers)
+            self.recorder.usage = self.recorder.usage.plus(read.usage)
+            self.readings[goal] = read
+        return self.readings[goal]
 
-        A phone without a target, which the goal may mean, has to show all of it.
-        """
-        infos = [phone.info for phone in self.phones]
-        kept = tuple(one for one in self.context.session.requirements if one.is_operators)
-        last = max((one.number for one in kept), default=0)
-        named = {phone.serial: f"{phone.name} {phone.serial} {phone.model}" for phone in infos}
-        mentioned = " ".join(named[serial] for serial in named_phones(self._goal, infos))
-        mentioned = f"{mentioned} {said_of_all(self._goal, targets, infos)}".strip()
-        goal = one_line(self._goal, MOST_CHARS)
-        idle = idle_phones(self._goal, targets, infos)
-        parts = [*phone_parts(self._goal, infos), *(PhonePart(goal, one) for one in idle)]
-        made = [
-            Requirement(number=number, text=part.text, phone=part.serial, object=mentioned)
-            for number, part in enumerate(parts, start=last + 1)
-        ]
-        await self.recorder.emit(RequirementsUpdate(requirements=(*kept, *made)))
+    def _serials(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return phones by their serials; what names none stays."""
+        known = {
+            name.casefold(): phone.info.serial
+            for phone in self.phones
+            for name in (phone.info.name, phone.info.serial)
+        }
+        return tuple(known.get(name.strip().casefold(), name) for name in names)
+
+    @property
+    def _answers(self) -> tuple[str, ...]:
+        return tuple(text for text in self.context.operator_texts if text != self._goal)
 
     @property
     def _goal(self) -> str:
         return self.memory.newest_order
 
     def _named(self) -> tuple[str, ...]:
-        return named_phones(self._goal, [phone.info for phone in self.phones])
+        found = mentions(self._goal, [phone.info for phone in self.phones])
+        return serials_of(found, sure=True)
+
+    async def _doubt_one_phone(self) -> None:
+        """Require that a person says that one phone is right, where the goal names several."""
+        named = self._named()
+        if len(named) < 2:
+            return
+        before = self.context.session.requirements
+        last = max((one.number for one in before), default=0)
+        doubt = doubted([f"only one phone works, of {', '.join(named)}"], after=last)
+        await self.recorder.emit(RequirementsUpdate(requirements=(*before, *doubt)))
 
     async def _without_delegating(self, why: str) -> TurnEnd:
         if why == _UNUSABLE:

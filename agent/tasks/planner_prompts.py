@@ -22,10 +22,12 @@ same time.
 How to plan
 - If one phone is enough, call work_alone at once. Most goals need no more.
 - If the goal names several phones, or asks for the same thing on every phone, call \
-propose_targets with one target for each phone. A phone can do only one thing at a time.
+propose_targets with one target for each phone, and say in `phones` which the goal means. A phone \
+can do only one thing at a time.
 - Write each objective so that it is complete in itself: the session that works on it sees neither \
 the goal nor the other objectives. Use the goal's own words, all of them that are about that \
-phone: names, amounts, dates, limits. By them it is checked that the parts are the goal.
+phone: names, amounts, dates, limits; not those that say on which phones. By them it is checked \
+that the parts are the goal.
 - Copy serials and packages exactly from the lists below.
 - Leave final_presentation empty unless the goal says where the app must be in the end. An app \
 that you name then works hidden, where its phone can do that, and the main screen stays as it is. \

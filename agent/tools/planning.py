@@ -53,6 +53,14 @@ class ProposedTarget(Arguments, frozen=True, kw_only=True):
 
 class ProposeTargets(Arguments, frozen=True, kw_only=True):
     targets: tuple[ProposedTarget, ...]
+    phones: Annotated[
+        Literal["", "all", "named", "count"],
+        msgspec.Meta(description="The phones that the goal means: all, those it names, so many."),
+    ] = ""
+    count: Annotated[int, msgspec.Meta(description="How many, where it is a number.")] = 0
+    without: Annotated[
+        tuple[str, ...], msgspec.Meta(description="Serials of phones that the goal leaves out.")
+    ] = ()
     reason: Annotated[str, msgspec.Meta(description="Why the work is divided like this.")] = ""
 
 
@@ -66,6 +74,24 @@ class ListDevices(Arguments, frozen=True, kw_only=True):
 
 class ListApps(Arguments, frozen=True, kw_only=True):
     device: Annotated[str, msgspec.Meta(description="Serial of the phone.")]
+
+
+class ReadPart(Arguments, frozen=True, kw_only=True):
+    """What a goal asks for, and where."""
+
+    words: Annotated[str, msgspec.Meta(description="The goal's own words.")]
+    phones: Annotated[
+        tuple[str, ...], msgspec.Meta(description="Serials of the phones that it is for.")
+    ] = ()
+    how_many: Annotated[
+        int, msgspec.Meta(description="So many phones, where the goal does not say which.")
+    ] = 0
+
+
+class ReadGoal(Arguments, frozen=True, kw_only=True):
+    """What a goal asks of which phone, as who does not know the plan reads it."""
+
+    parts: tuple[ReadPart, ...]
 
 
 PlanningArguments: TypeAlias = (
@@ -95,6 +121,27 @@ def planning_schemas() -> tuple[ToolSchema, ...]:
         ToolSchema(name=name, description=description, parameters=schema(arguments))
         for name, description, arguments in _TOOLS
     )
+
+
+READ_GOAL = "read_goal"
+
+
+@cache
+def reading_schema() -> ToolSchema:
+    """Return the tool of who reads a goal for several phones."""
+    said = "Say what the goal asks of which phones."
+    return ToolSchema(name=READ_GOAL, description=said, parameters=schema(ReadGoal))
+
+
+def read_reading(call: ToolCall) -> ReadGoal:
+    """Read how a goal was read.
+
+    Raises:
+        BadArguments: another tool, or arguments that cannot be used.
+    """
+    if call.name != READ_GOAL:
+        raise BadArguments(unknown_tool(call.name, (READ_GOAL,)))
+    return decode(ReadGoal, call.arguments)
 
 
 def read_planning_call(call: ToolCall) -> PlanningArguments:

@@ -4,10 +4,14 @@ import json
 from collections.abc import Callable
 
 from agent.models.model import Message, ModelReply, ModelRequest, ToolCall
+from agent.tools.planning import READ_GOAL
 
 
 class ScriptedModel:
-    """Gives its lines in order, and the last one again and again; it keeps what it was asked."""
+    """Gives its lines in order, and the last one again and again; it keeps what it was asked.
+
+    It reads no goal for a plan.
+    """
 
     name = "scripted"
     sees = False
@@ -19,6 +23,8 @@ class ScriptedModel:
     async def complete(
         self, request: ModelRequest, on_text: Callable[[str], None] | None = None
     ) -> ModelReply:
+        if any(tool.name == READ_GOAL for tool in request.tools):
+            return ModelReply(text="I cannot read it.")
         self.asked.append(request)
         return self._lines.pop(0) if len(self._lines) > 1 else self._lines[0]
 

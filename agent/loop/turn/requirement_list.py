@@ -40,8 +40,9 @@ async def listed(
 
 
 def given_with_goal(context: TaskContext) -> tuple[str, ...]:
-    """Return what the operator required beside the goal when the session was created."""
+    """Return what was required beside the goal when the session was created."""
     msgs = (event.msg for event in context.history)
     first = next((msg for msg in msgs if isinstance(msg, SessionConfigured)), None)
     requirements = context.session.requirements if first is None else first.session.requirements
-    return tuple(one.text for one in requirements if one.origin is RequirementOrigin.OPTION)
+    given = {RequirementOrigin.OPTION, RequirementOrigin.PLAN}
+    return tuple(one.text for one in requirements if one.origin in given)

@@ -20,8 +20,6 @@ MOST_REQUIREMENTS = 30
 MOST_CHARS = 500
 _SENTENCE = re.compile(r"(?:[.!?](?=\s)|[。！？;；\n])\s*")
 _BROKEN_OFF = re.compile(r"…|\.{3,}")
-_ENOUGH = 0.5
-"""Of the words that only one part of a goal has, this share is in what was made of it."""
 _LETTER_WEIGHT = 0.4
 _LONGEST_GAP = 3
 """Words in a row that need not be in any requirement: politeness, joining words."""
@@ -86,33 +84,6 @@ def _after_break(sentence: str) -> str:
     return rest if words(rest) else sentence
 
 
-def shared_words(text: str, parts: Sequence[str], names: str = "") -> str:
-    """Return words of a text that none of its parts says, where the parts are not the same.
-
-    They may say that each part is for all, as "on every phone"; one such word joins.
-
-    Args:
-        names: what tells the places of the parts, as names of phones.
-    """
-    said = [frozenset(words(part)) for part in parts]
-    if len(frozenset(said)) < 2:
-        return ""
-    known = frozenset(words(names)).union(*said)
-    left = [token for token in tokens(text) if not set(words(token.text)) <= known]
-    if len(left) < 2:
-        return ""
-    return text[left[0].start : left[-1].end]
-
-
-def says_own(part: str, parts: Sequence[str], objective: str) -> bool:
-    """Return whether an objective says what one part of a goal says and no other part does."""
-    if any(not is_carried(value, objective) for value in values_of(part)):
-        return False
-    elsewhere = {word for other in parts if other != part for word in words(other)}
-    own = set(words(part)) - elsewhere
-    return len(own & set(words(objective))) >= _ENOUGH * len(own)
-
-
 def _left_out(sentence: str, said: str, known: frozenset[str]) -> str:
     """Return the part of a sentence that no requirement has: from the first gap that counts to the
     last, without what only joins.
@@ -160,7 +131,7 @@ def covering(
         listed: the list as it is; what the operator wrote or withdrew stays.
         hints: what the operator said since, oldest first. Only they withdraw a part of the goal.
     """
-    kept = tuple(one for one in listed if one.is_operators or one.withdrawn or not wished)
+    kept = tuple(one for one in listed if one.is_given or one.withdrawn or not wished)
     last = max((one.number for one in listed), default=0)
     before = {" ".join(words(one.text)): one for one in listed}
     made: list[Requirement] = []

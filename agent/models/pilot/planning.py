@@ -68,6 +68,17 @@ def plan(messages: Sequence[Message]) -> Call:
     return Call("propose_targets", {"targets": targets, "reason": why}, why)
 
 
+def read_goal(messages: Sequence[Message]) -> Call:
+    """Choose how a goal is read: what it asks of which phones, by its words."""
+    goal, phones = _read(messages)
+    parts = [
+        {"words": objective, "phones": [serial]}
+        for serial, said in divide(goal, phones).parts.items()
+        for objective in said
+    ]
+    return Call("read_goal", {"parts": parts}, "The goal says it of these phones.")
+
+
 def divide(goal: str, phones: Sequence[str]) -> _Plan:
     """Read which phone is to do what.
 

@@ -33,7 +33,7 @@ from agent.models.pilot.intents import (
 )
 from agent.models.pilot.match import likeness
 from agent.models.pilot.moves import wait
-from agent.models.pilot.planning import plan
+from agent.models.pilot.planning import plan, read_goal
 from agent.models.pilot.press import press
 from agent.models.pilot.reading import Item, PastAction, View, read
 from agent.models.pilot.reviewing import review, summarize
@@ -74,6 +74,8 @@ class Pilot:
             return ModelReply(text=summarize(request.messages), usage=Usage(calls=1))
         if "propose_targets" in tools:
             call = plan(request.messages)
+        elif "read_goal" in tools:
+            call = read_goal(request.messages)
         elif "publish_review" in tools:
             call = review(request.messages)
         else:

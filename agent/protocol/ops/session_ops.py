@@ -28,6 +28,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     package: str = ""
     presentation: TargetPresentation = TargetPresentation.AGENT_CHOICE
     """Where its app has to be in the end."""
+    requires: tuple[str, ...] = ()
+    """What has to be so beside the objective: words of the goal that it does not say."""
 
 
 class SessionCreate(CreatingOp, frozen=True, kw_only=True, tag="session_create"):

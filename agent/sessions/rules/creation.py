@@ -219,6 +219,7 @@ def child_session(
         job_id=parent.job_id,
         output_schema=parent.output_schema,
         generation=parent.generation,
+        requirements=numbered(target.requires, records.RequirementOrigin.PLAN),
     )
 
 
@@ -304,7 +305,11 @@ def _checked_targets(targets: tuple[Target, ...]) -> tuple[Target, ...]:
     if len(targets) > TARGETS_LIMIT:
         raise UsageError(f"There are {len(targets)} targets.", f"Use at most {TARGETS_LIMIT}.")
     checked = [
-        replace(target, objective=checked_text(target.objective, f"The objective of target {at}"))
+        replace(
+            target,
+            objective=checked_text(target.objective, f"The objective of target {at}"),
+            requires=checked_requirements(target.requires),
+        )
         for at, target in enumerate(targets, start=1)
     ]
     return tuple(dict.fromkeys(checked))

@@ -1,20 +1,23 @@
 """Judge a parent's goal by its requirements, with what its children were verified by. Pure.
 
 A child's verdict is on its objective alone; whether the objectives are the goal is compared here.
-Invariants: a requirement is met only where verified children carry all of its words, on the phone
-that it names; the weakest word counts; a child that nobody verified verifies nothing.
+Invariants: a requirement is met only where verified children on its phone were judged by all of its
+words, in their objective or handed on to them; the weakest word counts; a child that nobody
+verified verifies nothing; what only a person can say is not met.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from agent.loop.verification.coverage import says_own, shared_words, uncovered
+from agent.language.tokens import words
+from agent.loop.verification.coverage import uncovered
 from agent.protocol import Event, VerificationRecorded
 from agent.records import (
     Evidence,
     GoalVerdict,
     Requirement,
+    RequirementOrigin,
     RequirementVerdict,
     Session,
     Verification,
@@ -53,8 +56,8 @@ def parent_verification(
             for at, child in enumerate(children, start=1)
         ]
         listed = tuple(one for one in listed if one.is_operators)
-        return together([*parts, *(_judged(one, parent, children, found) for one in listed)])
-    return together([_judged(one, parent, children, found) for one in listed])
+        return together([*parts, *(_judged(one, children, found) for one in listed)])
+    return together([_judged(one, children, found) for one in listed])
 
 
 def _part(number: int, child: Session, said: Verification) -> RequirementVerdict:
@@ -78,24 +81,23 @@ def _unmet(child: Session) -> GoalVerdict:
 
 
 def _judged(
-    one: Requirement,
-    parent: Session,
-    children: Sequence[Session],
-    found: Mapping[str, Verification],
+    one: Requirement, children: Sequence[Session], found: Mapping[str, Verification]
 ) -> RequirementVerdict:
-    ours = [c for c in children if not one.phone or c.serial == one.phone]
-    carry = [c for c in ours if one.phone or _says_some(one, c)]
-    where = f" on {one.phone}" if one.phone else ""
     verdict = RequirementVerdict(number=one.number, text=one.text)
-    said = (Requirement(number=0, text=f"{child.goal} {one.object}") for child in carry)
-    if not carry or (missing := uncovered(one.text, said)):
-        lacking = one.text if not carry else missing[0]
-        return replace(verdict, reason=f"No subtask{where} says “{one_line(lacking, 120)}”")
-    parts = [other.text for other in wanted(parent.requirements)]
-    if one.phone and not says_own(one.text, parts, "\n".join(child.goal for child in carry)):
-        return replace(verdict, reason=f"No subtask{where} says “{one_line(one.text, 120)}”")
-    if not one.phone and (shared := shared_words(one.text, [c.goal for c in carry], one.object)):
-        return replace(verdict, reason=f"No subtask says “{one_line(shared, 120)}”")
+    if one.origin is RequirementOrigin.PLAN:
+        return replace(verdict, reason="Only a person can say that the plan is what was meant")
+    carry = [child for child in children if _carries(one, child)]
+    if not one.phone:
+        # What the operator requires of all together may be done by several.
+        carry = carry or [child for child in children if _says_some(one, child)]
+        said = (Requirement(number=0, text=child.goal) for child in carry)
+        if missing := uncovered(one.text, said):
+            reason = f"No subtask says “{one_line(missing[0], 120)}”"
+            return replace(verdict, reason=reason)
+    if not carry:
+        where = f" on {one.phone}" if one.phone else ""
+        said = one_line(one.text, 120)
+        return replace(verdict, reason=f"No subtask{where} says “{said}”")
     denied = [child for child in carry if child.verdict is GoalVerdict.NOT_MET]
     open_ones = [child for child in carry if not child.is_verified]
     evidence = [e for c in carry for e in _evidence(c, found.get(c.session_id, Verification()))]
@@ -117,10 +119,23 @@ def _judged(
     )
 
 
+def _carries(one: Requirement, child: Session) -> bool:
+    """Return whether a child was verified against the words of a requirement, on its phone."""
+    if one.phone and child.serial != one.phone:
+        return False
+    handed = (r.text for r in wanted(child.requirements) if r.origin is RequirementOrigin.PLAN)
+    return any(_is_said(said, one.text) for said in (child.goal, *handed))
+
+
 def _says_some(one: Requirement, child: Session) -> bool:
     """Return whether a child's objective is about a requirement at all."""
-    whole = uncovered(one.text, (Requirement(number=0, text=f"{child.goal} {one.object}"),))
-    return whole != (one.text,)
+    return uncovered(one.text, (Requirement(number=0, text=child.goal),)) != (one.text,)
+
+
+def _is_said(text: str, part: str) -> bool:
+    """Return whether a text has all words of a part, in order."""
+    said = iter(words(text))
+    return all(word in said for word in words(part))
 
 
 def _evidence(child: Session, said: Verification) -> tuple[Evidence, ...]:

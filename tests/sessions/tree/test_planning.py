@@ -73,7 +73,7 @@ async def test_a_plan_sends_children_off_on_their_phones_and_the_parent_complete
     assert len(of_type(msgs, TaskComplete)) == len(of_type(msgs, ResultPublished)) == 1
     [planned] = of_type(msgs, TargetsPlanned)
     assert planned.child_ids == tuple(child.session_id for child in children)
-    assert planned.reason == "divided"
+    assert planned.reason == "On 2 of 3 phones.\ndivided"
 
 
 async def test_a_planner_asks_before_any_child_exists_and_the_answer_resolves_the_same_call(
