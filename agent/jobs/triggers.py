@@ -10,10 +10,9 @@ has neither booted nor been updated.
 import asyncio
 import logging
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
 
 from agent.devices.facts.fact import Known
-from agent.devices.shell.versions import PhoneVersions
+from agent.devices.shell.versions import PhoneVersions, TellsVersions
 from agent.errors import DeviceError, StoreError, UsageError
 from agent.jobs.device_snapshots import DeviceSnapshots, PhoneSeen
 from agent.jobs.records import JobRecords
@@ -27,14 +26,6 @@ _LOOKED_FOR = frozenset({Trigger.DEVICE_BOOTED, Trigger.APP_UPDATED})
 _AGAIN_S = (2.0, 5.0, 15.0, 30.0)
 """A phone that boots has no package manager at first; after these waits it is asked again."""
 _log = logging.getLogger(__name__)
-
-
-@runtime_checkable
-class TellsVersions(Protocol):
-    """A device that can say which boot it is in and which versions its apps have."""
-
-    async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
-        """Ask it. Raises DeviceError."""
 
 
 class Triggers:

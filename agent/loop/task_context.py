@@ -17,6 +17,7 @@ from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.safety.app_rules import AppRule
+from agent.safety.navigation.known_presses import KnownPresses
 
 JobOp: TypeAlias = protocol.JobCreate | protocol.JobList | protocol.JobStop
 ServiceOp: TypeAlias = (
@@ -193,6 +194,10 @@ class TaskContext(Protocol):
     @property
     def reviewing(self) -> Reviewing:
         """Who reads acts before they are done."""
+
+    @property
+    def known_presses(self) -> KnownPresses:
+        """The presses that are known to do no more than open another page."""
 
     def now_ms(self) -> int: ...
 

@@ -34,6 +34,7 @@ from agent.errors import (
 )
 from agent.jobs.job_service import JobService
 from agent.knowledge.library import DIRECTORY, load
+from agent.knowledge.navigation_map import NavigationMap
 from agent.loop.task_context import JobOp, ServiceOp, SessionTask
 from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
@@ -273,6 +274,7 @@ class Runtime(StoredLookUps):
             task=task,
             plan=plan,
             clock_ms=clock,
+            navigation=NavigationMap(settings.data_dir, clock),
             peers=peers,
         )
         runtime = cls(parts, dispatcher or LocalDispatcher(store), programs, whole or store)

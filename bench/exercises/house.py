@@ -19,6 +19,7 @@ from agent.mcp.servers import McpServers
 from agent.models.choice import model_for
 from agent.models.model import Model
 from agent.models.reviewers.reviewer_choice import reviewing_for
+from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifier_choice import verifying_for
 from agent.records import DeviceState, Session
 from agent.runtime.runtime import Runtime
@@ -48,6 +49,7 @@ async def house(
     phones: int,
     profile: str | None = None,
     models: Callable[[Session], Model] | None = None,
+    reviewers: Callable[[Model, Session], Reviewing] | None = None,
 ) -> AsyncIterator[House]:
     """Build it.
 
@@ -57,6 +59,7 @@ async def house(
         phones: how many virtual phones.
         profile: what kind; what they were by default.
         models: makes a session's model; as the settings say by default.
+        reviewers: says who reads acts; as the settings say by default.
     """
     async with AsyncExitStack() as stack:
         host = await stack.enter_async_context(
@@ -75,7 +78,7 @@ async def house(
             fleet=AdbFleet([address], scrcpy=ScrcpySettings(control=settings.scrcpy.control)),
             models=models or (lambda session: model_for(session, settings)),
             verifiers=lambda model, session: verifying_for(model, settings, session),
-            reviewers=lambda model, session: reviewing_for(model, settings, session),
+            reviewers=reviewers or (lambda model, session: reviewing_for(model, settings, session)),
             task=lambda: RegularTask(
                 without=frozenset(settings.loop.without),
                 servers=McpServers(settings.mcp.servers, settings.data_dir),

@@ -120,6 +120,47 @@ def verify(ctx: click.Context, expect: str, as_json: bool) -> None:
     end(run_with_records(ctx, work))
 
 
+@audit.command(
+    epilog="""\b
+A press passes unread once it opened nothing but another page in three turns; in another version of
+the app it is read again. What had an effect once is always read.
+
+\b
+Examples:
+  switchboard audit navigation
+  switchboard audit navigation --forget com.example.home
+"""
+)
+@click.option("--forget", metavar="PACKAGE", default="", help="Read all presses of an app again.")
+@JSON_OPTION
+def navigation(forget: str, as_json: bool) -> None:
+    """List how many presses of each app are known to only navigate."""
+    import asyncio
+
+    import msgspec
+
+    from agent.knowledge.navigation_map import NavigationMap
+    from agent.store.store import wall_clock_ms
+
+    known = NavigationMap(settings_for(click.get_current_context()).data_dir, wall_clock_ms)
+    if forget:
+        gone = asyncio.run(known.forget(forget))
+        plain.print_text(f"Forgot {counted(gone, 'press', 'presses')} of {forget}.")
+        return
+    apps = asyncio.run(known.apps())
+    if as_json:
+        plain.print_json([msgspec.to_builtins(app) for app in apps])
+        return
+    if not apps:
+        plain.print_text("No press is known yet.")
+        return
+    rows = (
+        (app.package, str(app.version), str(app.known), str(app.learning), str(app.with_effect))
+        for app in apps
+    )
+    plain.print_text(plain.columns(("app", "version", "known", "learning", "effect"), rows))
+
+
 def _findings(report: Report, found: Compared) -> list[dict[str, str]]:
     """Put what is wrong with the chain, and with the events that it names, in one form."""
     return [

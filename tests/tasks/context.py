@@ -15,6 +15,7 @@ from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.safety.app_rules import AppRule
+from agent.safety.navigation.known_presses import KnownPresses
 from agent.sessions.rules.answers import checked_parts, read_answer, shown_text
 from agent.state.reducer import fold_session
 
@@ -40,6 +41,7 @@ class MemoryContext:
     goal: str = "open Settings"
     verifying: Verifying = field(default_factory=Verifying)
     reviewing: Reviewing = field(default_factory=Reviewing)
+    known_presses: KnownPresses = field(default_factory=KnownPresses)
     output_schema: str = ""
     answer: Answer = no_answer
     background: bool = False

@@ -7,6 +7,7 @@ read is unknown, with the reason, and is no change.
 
 import re
 from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
 
 from agent.devices.facts.fact import Fact, Unknown, known
 from agent.devices.facts.packages import packages_command, read_version_codes
@@ -23,6 +24,14 @@ class PhoneVersions(Record, frozen=True, kw_only=True):
     boot_id: Fact[str]
     packages: Fact[Mapping[str, int]]
     """The version code of each package of the current user."""
+
+
+@runtime_checkable
+class TellsVersions(Protocol):
+    """A device that can say which boot it is in and which versions its apps have."""
+
+    async def versions(self, *, timeout_s: float = 10.0) -> PhoneVersions:
+        """Ask it. Raises DeviceError."""
 
 
 def read_versions(text: str) -> PhoneVersions:

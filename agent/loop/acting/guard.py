@@ -35,6 +35,7 @@ from agent.safety.effects.verdict import Risk, Verdict
 from agent.safety.effects.wording import approval_question
 from agent.safety.egress.judging import judge_egress
 from agent.safety.granting import Grants
+from agent.safety.navigation.known_presses import KNOWN_RULE
 from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_field
 from agent.safety.reviewer.card import reviewed_verdict, screen_sha256
@@ -147,11 +148,21 @@ class Guard:
             kinds = self._typed_before().completes_by(acts_of(resolved))
             if kinds and verdict.decision is not Decision.BLOCK:
                 verdict = judge_completed(kinds)
-            if not self.reviews.is_on:
+            if (
+                verdict.decision is Decision.ALLOW
+                and verdict.effect is None
+                and self._knows(resolved, screen)
+            ):
+                verdict = replace(verdict, rule=KNOWN_RULE)
+            elif not self.reviews.is_on:
                 known = self._context_of(screen)
                 verdict = settle_unread(verdict, acts_of(resolved), known, self._goal_words)
             self._judged = resolved, screen, self._named(verdict)
         return self._judged[2]
+
+    def _knows(self, resolved: ResolvedAction, screen: Observation) -> bool:
+        """Return whether an action is a press that is known to open a page and do no more."""
+        return self.context.known_presses.has(acts_of(resolved), screen)
 
     def _context_of(self, screen: Observation) -> Context:
         """Return what is known around a screen, for a card."""
@@ -261,6 +272,8 @@ class Guard:
         What they refuse is settled, what the floor asks about, and the rest of what was approved.
         """
         unread = verdict.decision is Decision.ALLOW and verdict.effect is None
+        if unread and verdict.rule == KNOWN_RULE:
+            return False
         if not (unread or is_guess(verdict)) or not self.reviews.is_on:
             return False
         if wants_secret(resolved) or wants_keypad_secret(resolved):
@@ -524,7 +537,8 @@ def permit(verdict: Verdict, package: str, autonomy: Autonomy, rules: Sequence[A
         rules = [rule for rule in rules if rule.decision is not AppDecision.ALLOW]
     rule = rule_for(package, verdict.capability, rules)
     decision, why = apply(rule, verdict.capability, decision)
-    decider = "app rule" if why else verdict.rule or ("autonomy" if asks else "")
+    own = "autonomy" if asks and verdict.decision is Decision.ALLOW else verdict.rule
+    decider = "app rule" if why else own
     return replace(verdict, decision=decision, reason=why or reason, rule=decider)
 
 

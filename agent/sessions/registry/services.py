@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from agent.core import Peers
 from agent.devices.protocols import Fleet
+from agent.knowledge.navigation_map import NavigationMap
 from agent.loop.task_context import ServiceOp, SessionTask
 from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
@@ -66,6 +67,8 @@ class Services:
     plan: Callable[[Delegation], SessionTask] | None
     """Make what divides a goal among phones; None: no session plans."""
     clock_ms: Callable[[], int]
+    navigation: NavigationMap
+    """Which presses are known to do no more than open another page."""
     peers: Peers | None = None
     """The other hosts of the fleet; None where one core has the store to itself."""
     door: Door = field(default_factory=Door)

@@ -69,10 +69,10 @@ class SessionRegistry:
         """Return the children of a session, oldest first."""
         return tuple([await self.get(child_id) for child_id in live.child_ids])
 
-    async def events(self, session_id: str) -> tuple[protocol.Event, ...]:
+    async def events(self, session_id: str, *, after_seq: int = 0) -> tuple[protocol.Event, ...]:
         found: list[protocol.Event] = []
         while page := await self._store.session_events(
-            session_id, after_seq=found[-1].seq if found else 0, limit=PAGE_EVENTS
+            session_id, after_seq=found[-1].seq if found else after_seq, limit=PAGE_EVENTS
         ):
             found.extend(page)
             if len(page) < PAGE_EVENTS:

@@ -22,6 +22,7 @@ from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.safety.app_rules import AppRule
 from agent.safety.approval import OPTIONS
+from agent.safety.navigation.known_presses import KnownPresses
 from agent.safety.redacting.let_through import letting_nothing_through
 from agent.sessions.registry.live_session import LiveSession, Turn
 from agent.sessions.registry.open_questions import asked_before
@@ -54,6 +55,7 @@ class TurnContext:
         model: Model,
         verifying: Verifying,
         reviewing: Reviewing,
+        known_presses: KnownPresses,
         history: Sequence[protocol.Event],
         asks_goal: bool,
         limits: Limits,
@@ -67,6 +69,7 @@ class TurnContext:
         self._model = model
         self._verifying = verifying
         self._reviewing = reviewing
+        self.known_presses = known_presses
         self._history = history
         self._exchanges: tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...] = ()
         self._asks_goal = asks_goal

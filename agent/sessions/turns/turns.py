@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from agent import protocol
 from agent.devices.protocols import Device
-from agent.errors import DeviceLostError, UsageError, WrongStateError
+from agent.errors import DeviceLostError, SwitchboardError, UsageError, WrongStateError
 from agent.loop.conversation.operator_words import OperatorWords
 from agent.loop.task_context import Limits, SessionTask, TaskKind
 from agent.models.model import Learns, Model
@@ -23,6 +23,7 @@ from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.models.windows import context_window
 from agent.records import SessionState
+from agent.safety.navigation.known_presses import KnownPresses
 from agent.safety.redacting.let_through import letting_through
 from agent.safety.redacting.requested_details import showing
 from agent.sessions.registry.live_session import Errand, LiveSession, Turn
@@ -37,6 +38,7 @@ from agent.sessions.tree.app_targets import Targets
 from agent.sessions.tree.delegation_host import Delegating
 from agent.sessions.turns.context import TurnContext
 from agent.sessions.turns.dispatcher_host import DispatcherHost
+from agent.sessions.turns.navigation_learning import known_presses, learn
 from agent.sessions.turns.turn_closing import TurnEnds
 from agent.store.leases import Lease
 
@@ -265,6 +267,7 @@ class Turns:
         context: TurnContext | None = None
         model: Model | None = None
         verifying, reviewing = Verifying(), Reviewing()
+        presses, first_seq = KnownPresses(), 0
         try:
             try:
                 history = await self._parts.registry.events(live.session_id)
@@ -281,6 +284,8 @@ class Turns:
                     )
                     if decided is None and not live.record.one_act:
                         reviewing = self._parts.reviewers(model, live.record)
+                    presses = await known_presses(self._parts.navigation, device)
+                first_seq = history[-1].seq if history else 0
                 seen = seen_by(turn.kind, visible(history))
                 if device is not None:
                     await self._targets.place(live, device)
@@ -288,7 +293,7 @@ class Turns:
                     # The window bounds what the turn remembers, so it is asked for before that.
                     await model.learn()
                 context = self._context(
-                    live, turn, device, model, verifying, reviewing, seen, staging
+                    live, turn, device, model, verifying, reviewing, presses, seen, staging
                 )
                 ending = await _outcome(task, context, turn)
                 if ending.completed and device is not None:
@@ -308,6 +313,8 @@ class Turns:
         finally:
             if context is not None and turn.aborting is not None:
                 await task.abort(context)
+            if turn.finishing:
+                await self._learn(live, presses, first_seq)
             asked = verifying.model if not verifying.is_same else None
             reader = reviewing.model if not reviewing.is_same else None
             for used in (model, asked, reader):
@@ -315,6 +322,17 @@ class Turns:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(_CLOSE_MODEL_S):
                             await used.close()
+
+    async def _learn(self, live: LiveSession, presses: KnownPresses, after_seq: int) -> None:
+        """Learn which presses of a turn only navigated, from what is stored of it."""
+        if not presses.versions:
+            return
+        try:
+            events = await self._parts.registry.events(live.session_id, after_seq=after_seq)
+        except SwitchboardError as error:
+            _log.warning("Nothing is learned of session %s: %s", live.session_id, error)
+            return
+        await learn(self._parts.navigation, presses, events)
 
     async def _said_before(
         self, live: LiveSession, history: Sequence[protocol.Event]
@@ -369,6 +387,7 @@ class Turns:
         model: Model,
         verifying: Verifying,
         reviewing: Reviewing,
+        presses: KnownPresses,
         history: Sequence[protocol.Event],
         staging: Staging,
     ) -> TurnContext:
@@ -387,6 +406,7 @@ class Turns:
             model=model,
             verifying=verifying,
             reviewing=reviewing,
+            known_presses=presses,
             history=history,
             asks_goal=staging.asks_goal,
             limits=limits,

@@ -12,8 +12,10 @@ import pytest
 
 from agent.audit.audit_writer import DIRECTORY, audited
 from agent.audit.hash_chain import files_of
+from agent.knowledge.navigation_map import PROOFS, NavigationMap
 from agent.protocol import SessionConfigured, TaskStarted, ToolCallRequested
 from agent.records import Session
+from agent.safety.navigation.press_key import Navigated, PressKey
 from agent.store.changes.event_ledger import EventDraft
 from agent.store.embedded.sqlite_store import SqliteStore
 from console.cli import cli
@@ -184,3 +186,18 @@ def test_where_nothing_was_ever_stored_there_is_nothing_to_miss(
     asyncio.run(nothing())
     code, said = verified(audit, of=tmp_path / "new")
     assert (code, said["ok"], said["lines"]) == (0, True, 0)
+
+
+def test_what_is_known_to_navigate_is_counted_by_app_and_forgotten(
+    data: Path, audit: Shell
+) -> None:
+    key = PressKey(package="com.home.app", version=7, digest="0" * 64)
+    kept = NavigationMap(data, lambda: 1_700_000_000_000)
+    assert audit("navigation") == (0, "No press is known yet.\n")
+    for _ in range(PROOFS):
+        asyncio.run(kept.learn([Navigated(key=key, only=True)]))
+    code, said = audit("navigation")
+    assert code == 0
+    assert said.splitlines()[1].split() == ["com.home.app", "7", "1", "0", "0"]
+    assert audit("navigation", "--forget", "com.home.app")[1] == "Forgot 1 press of com.home.app.\n"
+    assert audit("navigation") == (0, "No press is known yet.\n")
