@@ -146,7 +146,9 @@ class Hostile:
         elif method == "tools/call":
             self._call(asked["params"], result, tell, say)
         else:
-            tell({"jsonrpc": "2.0", "id": number, "error": {"code": -1}})
+            # As JSON-RPC has it: without a message it is no answer, and a client waits for one.
+            error = {"code": -32601, "message": "Method not found"}
+            tell({"jsonrpc": "2.0", "id": number, "error": error})
 
     def _call(
         self, params: dict[str, Any], result: Callable[..., None], tell: Tell, say: Say
