@@ -15,7 +15,7 @@ from tests.end_to_end.harness import Line, Workshop, end_all_of, wait_until
 from tests.end_to_end.test_questions import GOAL, has_message
 from tests.store.postgres_server import PostgresServer, binaries, running_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fleets")]
 PILOT = ("--model", "pilot")
 PASSWORD = "hunter2-of-the-fleet"
 GONE_S = 5.0

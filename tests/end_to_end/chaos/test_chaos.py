@@ -14,7 +14,7 @@ from tests.end_to_end.chaos.findings import Findings
 from tests.end_to_end.chaos.network import namespace, why_not
 from tests.store.postgres_server import PostgresServer, binaries, running_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), pytest.mark.xdist_group("chaos")]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from agent.records import SessionState
 from tests.end_to_end.chaos.rack import Rack, rack
 from tests.store.postgres_server import binaries, running_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chaos")]
 HOST = "first"
 OF_ANOTHER_VERSION = """
 import sys

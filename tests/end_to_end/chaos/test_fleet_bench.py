@@ -8,7 +8,7 @@ from bench.fleets import _real
 from bench.fleets._starts import Shape
 from tests.store.postgres_server import binaries, running_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("chaos")]
 
 
 async def test_two_real_hosts_with_a_phone_each_start_and_end_all_that_is_asked_for(

@@ -16,7 +16,7 @@ from tests.end_to_end.chaos.rack import ROOT
 from tests.end_to_end.harness import is_alive, wait_until
 from tests.store.postgres_server import binaries
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("chaos")]
 
 _RIG = """
 import asyncio, subprocess, sys, tempfile

@@ -11,7 +11,7 @@ from agent.rpc.rpc_messages import socket_path
 from tests.end_to_end.harness import Workshop, wait_until
 from tests.end_to_end.rack import Rack
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fleets")]
 PATIENCE_S = 30.0
 PILOT = ("--model", "pilot")
 ASKS = 'tell Ben "I will be ten minutes late"'

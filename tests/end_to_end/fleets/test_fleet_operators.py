@@ -28,7 +28,7 @@ from tests.operators.test_doors import LISTS, aimed, looks, shut
 from tests.operators.test_other_doors import OWN_TOKEN, mcp, serving_mcp, web
 from tests.store.postgres_server import PostgresServer
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fleets")]
 PATIENCE_S = 120.0
 TAGS = {"first": "lab", "second": "bank"}
 WORDS = {"lab": LAB_WORD, "bank": BANK_WORD}

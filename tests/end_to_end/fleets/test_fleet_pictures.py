@@ -12,7 +12,7 @@ from agent.rpc.remote_core import Client
 from agent.rpc.rpc_messages import socket_path
 from tests.end_to_end.rack import Rack
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("postgres")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fleets")]
 PATIENCE_S = 120.0
 WIDE, HIGH = 90, 200
 
