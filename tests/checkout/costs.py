@@ -3,6 +3,9 @@
 CPU is that of the workers and of the processes that they have started and waited for: a busy
 machine changes it little. Waiting is what the clock says beyond it, less what a worker waited for
 a free core where the system counts that (Linux).
+
+A server that tests share is waited for once they are through: what it took is told of its module,
+or of the worker where it serves all modules, and of no test.
 """
 
 import resource
@@ -20,7 +23,9 @@ _LONG_S = 5.0
 _QUEUED = Path("/proc/self/schedstat")
 _FIXTURES = pytest.StashKey[Counter[str]]()
 _SPENT = pytest.StashKey[dict[str, Any]]()
+_OF_A_WORKER = "(worker)"
 _sums: dict[str, Counter[str]] = {}
+_tests: Counter[str] = Counter()
 _unmarked: Counter[str] = Counter()
 _before_s: list[float] = []
 
@@ -66,8 +71,14 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
-    return (yield from _phase(item))
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, Any, Any]:
+    try:
+        return (yield from _phase(item))
+    finally:
+        ends = "worker" if nextitem is None else "module" if nextitem.path != item.path else ""
+        item.stash[_SPENT]["ends"] = ends
 
 
 @pytest.hookimpl(wrapper=True)
@@ -98,6 +109,13 @@ def pytest_runtest_logreport(report: Any) -> None:
     test = report.nodeid.partition("@")[0]
     file = test.partition("::")[0]
     room = "/".join(file.split("/")[: 2 if file.startswith("tests/") else 3])
+    if report.when == "call":
+        _tests[room] += 1
+    match spent.get("ends"):
+        case "module":
+            test = f"{file}::(module)"
+        case "worker":
+            room = file = test = _OF_A_WORKER
     for table, key in (("room", room), ("file", file), ("test", test), ("phase", report.when)):
         _sums.setdefault(f"CPU by {table}", Counter())[key] += spent["cpu_s"]
         _sums.setdefault(f"waiting by {table}", Counter())[key] += spent["waited_s"]
@@ -122,6 +140,18 @@ def pytest_testnodedown(node: Any) -> None:
     _before_s.append(getattr(node, "workeroutput", {}).get("before_s", 0.0))
 
 
+def by_room() -> str:
+    """Return a table of what each room takes, the dearest first, and all of them together."""
+    cpu, waiting = (_sums.get(f"{what} by room", Counter()) for what in ("CPU", "waiting"))
+    rows = [(room, _tests[room], cpu_s, waiting[room]) for room, cpu_s in cpu.most_common()]
+    rows.append(("all", _tests.total(), cpu.total(), waiting.total()))
+    width = max(len(room) for room, *_ in rows)
+    lines = [f"\n{'room':{width}}  tests    CPU s  waiting s"]
+    for room, number, cpu_s, waiting_s in rows:
+        lines.append(f"{room:{width}}  {number:5}  {cpu_s:7.1f}  {waiting_s:9.1f}")
+    return "\n".join(lines)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     tests_s = sum(_sums.get("CPU by phase", Counter()).values())
     terminalreporter.section("what the tests cost")
@@ -129,8 +159,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         f"{tests_s:.1f} s of CPU in tests, and {sum(_before_s):.1f} s before them to start, import "
         f"and collect, by workers: {len(_before_s)}"
     )
+    terminalreporter.write_line(by_room())
     long = Counter({test: taken_s for test, taken_s in _unmarked.items() if taken_s > _LONG_S})
-    titles = {f"longer than {_LONG_S:g} s and not marked slow": long, **_sums}
+    # The rooms stand in the table above.
+    told = {name: sums for name, sums in _sums.items() if not name.endswith("by room")}
+    titles = {f"longer than {_LONG_S:g} s and not marked slow": long, **told}
     for name, seconds in sorted(titles.items()):
         terminalreporter.write_line(f"\n{name}, in seconds")
         for key, taken_s in seconds.most_common(_ROWS):
