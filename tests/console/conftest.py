@@ -79,8 +79,15 @@ def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         try:
             async with app.run_test(size=size, notifications=True) as pilot:
                 seat = Seat(app, pilot, core)
-                await seat.until(lambda: app.bridge.state.event_id == len(core.stored), "start")
-                await seat.until(lambda: app.top is not None and app.top.is_composed, "a screen")
+                # Whoever waits has the screen drawn then: once is enough for both.
+                await seat.until(
+                    lambda: (
+                        app.bridge.state.event_id == len(core.stored)
+                        and app.top is not None
+                        and app.top.is_composed
+                    ),
+                    "all that was told, on a screen",
+                )
                 yield seat
                 look(app)
                 assert app.errors.recent_s == [], "the console reported an error of its own"
