@@ -13,6 +13,7 @@ from agent.protocol import DirectCall, SessionCreate
 from agent.records import DirectStatus, DirectView
 
 SHELL = "shell"  # The program of the shell's verbs.
+FINISH = "finish"  # The tool that ends the work on a phone.
 _SLICE_S = 1.0
 
 OnWait = Callable[[float, str], Awaitable[None]]
@@ -28,8 +29,15 @@ async def take(
         program: who calls, for people.
         one_act: the purpose is one act that somebody typed, and no goal.
     """
-    op = SessionCreate(goal=purpose, serial=serial, direct=True, model=program, one_act=one_act)
+    op = direct_session(purpose, serial, program, one_act=one_act)
     return (await core.request(op)).session_id
+
+
+def direct_session(
+    purpose: str, serial: str, program: str, *, one_act: bool = False
+) -> SessionCreate:
+    """Return the op that creates a direct session; see `take`."""
+    return SessionCreate(goal=purpose, serial=serial, direct=True, model=program, one_act=one_act)
 
 
 async def call(
@@ -72,4 +80,4 @@ async def call(
 
 def release_arguments(success: bool, summary: str) -> tuple[str, dict[str, Any]]:
     """Return the call that ends the work on a phone."""
-    return "finish", {"success": success, "summary": summary}
+    return FINISH, {"success": success, "summary": summary}

@@ -5,10 +5,12 @@ one call at a time; a program that is gone leaves no turn waiting.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 
 from agent.errors import ModelError, WrongStateError
 from agent.models.model import (
+    CallWithdrawn,
     FinishReason,
     Message,
     MessageKind,
@@ -47,6 +49,10 @@ class Exchange:
         self._ready = asyncio.Event()
         self._call: asyncio.Future[ToolCall] | None = None
         self._is_gone = False
+        self.failed = False
+        """Whether the last call failed."""
+        self._under_way: asyncio.Timeout | None = None
+        self._is_withdrawn = False
 
     @property
     def is_ready(self) -> bool:
@@ -64,11 +70,37 @@ class Exchange:
                 "The session is not waiting for a call yet.", "Look first, until it is ready."
             )
         self._ready.clear()
+        self._is_withdrawn = False
         self._call.set_result(ToolCall(call_id="direct", name=tool, arguments=arguments))
+
+    def withdraw(self) -> None:
+        """Take back the call that is under way; does nothing where none is."""
+        if self.is_ready:
+            return
+        self._is_withdrawn = True
+        if self._under_way is not None:
+            self._under_way.reschedule(asyncio.get_running_loop().time())
+
+    @asynccontextmanager
+    async def under_way(self) -> AsyncIterator[None]:
+        """Carry out the newest call; see `Withdraws`."""
+        until = asyncio.timeout(None)
+        try:
+            async with until:
+                self._under_way = until
+                if self._is_withdrawn:
+                    raise CallWithdrawn
+                yield
+        except TimeoutError:
+            if until.expired():
+                raise CallWithdrawn from None
+            raise
+        finally:
+            self._under_way = None
 
     def clear(self) -> None:
         """Let go of what was shown last: the turn is over."""
-        self.text, self.picture, self.picture_type = "", None, ""
+        self.text, self.picture, self.picture_type, self.failed = "", None, "", False
 
     def leave(self) -> None:
         """End the turn that waits for a call: the program is gone."""
@@ -82,6 +114,7 @@ class Exchange:
             raise self._not_connected()
         news = unread(request.messages)
         self.text = "\n\n".join(message.text for message in news if message.text)
+        self.failed = any(message.failed for message in news)
         pictured = next((m for m in reversed(news) if m.image is not None), None)
         self.picture = pictured.image if pictured else None
         self.picture_type = pictured.image_type if pictured else ""
@@ -149,6 +182,15 @@ class DirectModel:
             raise not_connected(self._name.removeprefix(DIRECT))
         call = await self._exchange.next_call(request)
         return ModelReply(tool_calls=(call,), finish=FinishReason.TOOL_CALLS)
+
+    @asynccontextmanager
+    async def under_way(self) -> AsyncIterator[None]:
+        """Carry out the newest call within this block; see `Withdraws`."""
+        if self._exchange is None:
+            yield
+            return
+        async with self._exchange.under_way():
+            yield
 
     async def close(self) -> None:
         return None

@@ -237,6 +237,9 @@ class TaskContext(Protocol):
             note: what Switchboard adds to another speaker's words.
         """
 
+    async def close_questions(self) -> None:
+        """Close the questions of a call that was taken back: nobody waits for their answers."""
+
     async def ask_all(
         self,
         parts: Sequence[records.QuestionPart],

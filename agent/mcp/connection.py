@@ -198,7 +198,7 @@ class ServerConnection:
                 text = self._hidden(json.dumps(tool.input_schema))
                 if len(text) > _MAX_SCHEMA_CHARS:
                     raise UsageError(f"its schema has {len(text):,} characters")
-                schema = checked_schema(clean(text, _MAX_SCHEMA_CHARS))
+                schema = checked_schema(clean(text, _MAX_SCHEMA_CHARS), "input schema")
             except (UsageError, ValueError, RecursionError) as error:
                 reason = error.message if isinstance(error, UsageError) else "it is too deep"
                 self.troubles.append(f"The tool {shown} is left out: {one_line(reason, 200)}.")

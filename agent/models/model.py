@@ -5,6 +5,7 @@ is in the request; it holds no device, no session and no store.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
@@ -78,6 +79,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     """On a tool message, the call it answers."""
+    failed: bool = False
+    """On a tool message, whether the call failed; never sent, as the text says so."""
     brief: str = ""
     """On an observation, the line that stands for it once it is old; never sent beside it."""
     image: bytes | None = None
@@ -123,6 +126,21 @@ class ModelReply(msgspec.Struct, frozen=True, kw_only=True):
     reasoning: tuple[dict[str, Any], ...] = ()
     """Items of the model's own reasoning, in its wire's form: signed or encrypted, so they go back
     unchanged with the reply they came with, and are kept for the length of a turn only."""
+
+
+class CallWithdrawn(Exception):
+    """Whoever asked for a call has taken it back while it was carried out."""
+
+
+@runtime_checkable
+class Withdraws(Protocol):
+    """A model that may take back a call while it is carried out."""
+
+    def under_way(self) -> AbstractAsyncContextManager[None]:
+        """Carry out the newest call within this block. Raises CallWithdrawn once it is taken back.
+
+        The block is cancelled where it then waits.
+        """
 
 
 @runtime_checkable

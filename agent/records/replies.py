@@ -32,6 +32,8 @@ class DirectView(Record, frozen=True, kw_only=True):
     picture: str = ""
     """The blob of the screen with its elements' numbers drawn, where one was asked for."""
     picture_type: str = ""
+    failed: bool = False
+    """Whether the last call failed, or there is no session any more that could carry it out."""
 
 
 class PhoneLook(Record, frozen=True, kw_only=True):

@@ -37,19 +37,38 @@ _MAPS = frozenset(
 )
 """Keywords whose values are schemas by name."""
 _REFUSED = ("$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$recursiveAnchor")
+OUTPUT = "output schema"
 _REMEDY = "Correct the schema, or ask for a simpler one."
+
+
+class _Fault(Exception):
+    """A schema cannot be used; the text follows the schema's name."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.remedy = remedy
 
 
 class SchemaMismatchError(Exception):
     """A result does not fit its schema; the text names the place and says what is wrong."""
 
 
-def read_schema(text: str) -> dict[str, Any]:
+def read_schema(text: str, name: str = OUTPUT) -> dict[str, Any]:
     """Read and check a schema; returns it with its references unfolded.
+
+    Args:
+        name: what errors call it.
 
     Raises:
         UsageError: it is too large, no schema, or asks for what is not supported.
     """
+    try:
+        return _read(text)
+    except _Fault as fault:
+        raise UsageError(f"The {name} {fault}.", fault.remedy) from fault
+
+
+def _read(text: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "replace")) > MAX_SCHEMA_BYTES:
         raise _refused(f"is larger than {MAX_SCHEMA_BYTES:,} bytes")
     try:
@@ -65,9 +84,11 @@ def read_schema(text: str) -> dict[str, Any]:
     return unfolded
 
 
-def checked_schema(text: str) -> str:
+def checked_schema(text: str, name: str = OUTPUT) -> str:
     """Return a schema as it is stored, unfolded and compact; empty for none. Raises UsageError."""
-    return json.dumps(read_schema(text), ensure_ascii=False, separators=(",", ":")) if text else ""
+    if not text:
+        return ""
+    return json.dumps(read_schema(text, name), ensure_ascii=False, separators=(",", ":"))
 
 
 def check_result(schema: str, result: object) -> object:
@@ -227,8 +248,8 @@ def _check_pattern(place: str, pattern: str, left_s: float) -> float:
         for text in _probes(pattern):
             compiled.search(text, timeout=max(left_s - (time.monotonic() - began), 0.001))
     except TimeoutError as error:
-        raise UsageError(
-            f"The output schema has a pattern at {place} that takes too long, {shown!r}.",
+        raise _Fault(
+            f"has a pattern at {place} that takes too long, {shown!r}",
             "Write it without repeats inside repeats, as ^a+$ instead of ^(a+)+$.",
         ) from error
     except (regex.error, RecursionError, OverflowError, MemoryError) as error:
@@ -338,5 +359,5 @@ def _short(place: str) -> str:
     return flat if len(flat) <= _MAX_PLACE_CHARS else f"…{flat[-_MAX_PLACE_CHARS:]}"
 
 
-def _refused(what: str) -> UsageError:
-    return UsageError(f"The output schema {what}.", _REMEDY)
+def _refused(what: str) -> _Fault:
+    return _Fault(what, _REMEDY)

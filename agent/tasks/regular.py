@@ -46,10 +46,24 @@ from agent.loop.turn.requirement_list import given_with_goal
 from agent.loop.turn.service_tools import ServiceTools
 from agent.loop.turn.touch_guard import watched
 from agent.loop.turn.turn_recorder import TurnRecorder
-from agent.loop.turn.unfinished_call import OVERTAKEN, UNDONE, Lost, what_became_of
+from agent.loop.turn.unfinished_call import (
+    OVERTAKEN,
+    UNDONE,
+    WITHDRAWN,
+    WITHDRAWN_MIDWAY,
+    Lost,
+    what_became_of,
+)
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop_features import NOTHING, Pattern, Without
-from agent.models.model import ModelRequest, ToolCall, ToolChoice, ToolSchema
+from agent.models.model import (
+    CallWithdrawn,
+    ModelRequest,
+    ToolCall,
+    ToolChoice,
+    ToolSchema,
+    Withdraws,
+)
 from agent.protocol import AgentMessage, TaskComplete, ToolCallRequested, TurnAborted, WarningEvent
 from agent.records import ActionOutcome, Observation
 from agent.safety.capabilities import Decision
@@ -296,7 +310,15 @@ class _Turn:
         request = await self._store_intent(step, call, kept, choice, screen)
         if choice.tool is None or choice.arguments is None:
             return await self._unusable(call, choice, thought), True
-        return await self._do(request, thought, choice, screen), choice.tool.counted
+        model = self.context.model
+        if not isinstance(model, Withdraws):
+            return await self._do(request, thought, choice, screen), choice.tool.counted
+        try:
+            async with model.under_way():
+                return await self._do(request, thought, choice, screen), choice.tool.counted
+        except CallWithdrawn:
+            await self._withdrawn(request, thought, choice)
+            return None, choice.tool.counted
 
     def _choose(self, thought: CleanReply, screen: Observation) -> Choice:
         """Read the model's call, and find what it names on the screen; nothing is done yet."""
@@ -371,6 +393,24 @@ class _Turn:
             return await self._use_service_tool(choice.arguments, request, thought)
         assert isinstance(choice.arguments, ControlArguments | Finish), "no action"
         return await self._control(choice.arguments, request, thought)
+
+    async def _withdrawn(
+        self, request: ToolCallRequested, thought: CleanReply, choice: Choice
+    ) -> None:
+        """Record a call that was taken back while it was carried out."""
+        self.executor.guard.reviews.drop()
+        await self.context.close_questions()
+        resolved = choice.resolved
+        is_open = isinstance(choice.arguments, ServiceCall) or (
+            resolved is not None and self.executor.has_sent
+        )
+        if is_open:
+            what = request.tool if resolved is None else resolved.said
+            text = verify.unknown(what, WITHDRAWN_MIDWAY)
+            await self._finish(request, ActionOutcome.UNKNOWN, text, thought)
+            return
+        self.executor.guard.undone()
+        await self._finish(request, ActionOutcome.FAILED, WITHDRAWN, thought)
 
     def _hide(self, resolved: ResolvedAction | None) -> Callable[[str], str]:
         """Return a function that redacts known secrets and the one about to be typed."""

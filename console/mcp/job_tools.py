@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from agent.core import Core
-from agent.direct.calls import call, release_arguments, take
+from agent.direct.calls import call, release_arguments
 from agent.errors import SwitchboardError, UsageError
 from agent.jobs.creation import checked_job
 from agent.jobs.job_service import LIST_LIMIT
@@ -24,7 +24,8 @@ from agent.text import counted, one_line
 from agent.tools.arguments import Arguments, BadArguments
 from agent.tools.background_jobs import BackgroundJobCreate, job_op
 from console.mcp.phone_tools import PATIENCE_S, ask_here
-from console.mcp.tool import Answer, Asker, Connection, McpTool, op_of, tool_of
+from console.mcp.taking_back import end, taken
+from console.mcp.tool import LOOKS, Answer, Asker, Connection, Hints, McpTool, op_of, tool_of
 
 _SLICE_S = 1.0
 _AT_ONCE = 8  # How many jobs of one client may wait for the operator.
@@ -58,11 +59,16 @@ async def _create(connection: Connection, asker: Asker, given: CreateJob) -> Ans
     connection.storing = {key: connection.storing[key] for key in waiting}
     purpose = f"Store a job: {one_line(given.title, 60)}"
     serial = await _a_phone(connection.core)
-    session_id = await take(connection.core, purpose, serial, connection.program)
+    session_id = await taken(connection, purpose, serial)
     storing = asyncio.create_task(_outcome(connection, session_id, given), name="stores a job")
     connection.storing[session_id] = storing
     connection.at_end.callback(storing.cancel)
-    return await _until_stored(connection, asker, session_id)
+    try:
+        return await _until_stored(connection, asker, session_id)
+    except asyncio.CancelledError:
+        connection.storing.pop(session_id).cancel()
+        await end(connection.core, session_id)
+        raise
 
 
 async def _a_phone(core: Core) -> str:
@@ -184,12 +190,21 @@ async def _stop(connection: Connection, _asker: Asker, given: StopJob) -> Answer
 JOB_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]
     tool_of(
         "create_job",
+        "Create a job",
         JobCreate,
         CreateJob,
         _create,
         " The operator is asked first.",
+        hints=Hints(destroys=True, is_open=True),
         go_on=_until_stored,
     ),
-    tool_of("list_jobs", JobList, ListJobs, _list, reads=True),
-    tool_of("stop_job", JobStop, StopJob, _stop),
+    tool_of("list_jobs", "List jobs", JobList, ListJobs, _list, hints=LOOKS),
+    tool_of(
+        "stop_job",
+        "Stop a job",
+        JobStop,
+        StopJob,
+        _stop,
+        hints=Hints(destroys=True, is_idempotent=True),
+    ),
 )

@@ -12,14 +12,15 @@ from typing import Annotated, Any
 import msgspec
 
 from agent.core import Core
-from agent.direct.calls import call, release_arguments, take
+from agent.direct.calls import FINISH, call, release_arguments
 from agent.errors import UsageError
-from agent.protocol import UserInputAnswer
+from agent.protocol import DirectCall, UserInputAnswer
 from agent.records import DirectStatus, DirectView, Question, Speaker
 from agent.text import counted
-from agent.tools.arguments import Arguments
-from agent.tools.registry import schemas
-from console.mcp.tool import Answer, Asker, Connection, McpTool
+from agent.tools.arguments import Arguments, ToolKind
+from agent.tools.registry import TOOLS, schemas
+from console.mcp.taking_back import TAKE_BACK_S, end, take_back, taken
+from console.mcp.tool import Answer, Asker, Connection, Hints, McpTool
 
 NOT_OFFERED = frozenset({"finish", "more_tools", "update_plan", "remember"})
 """Tools that serve a model's own memory, which a client has; release_phone is its finish."""
@@ -54,9 +55,14 @@ class ReleasePhone(Arguments, frozen=True, kw_only=True):
 
 
 async def _take(connection: Connection, asker: Asker, given: TakePhone) -> Answer:
-    session_id = await take(connection.core, given.purpose, given.phone, connection.program)
+    session_id = await taken(connection, given.purpose, given.phone)
     connection.phones[session_id] = given.phone
-    answer = await _call(connection, asker, session_id, picture=given.picture)
+    try:
+        answer = await _call(connection, asker, session_id, picture=given.picture)
+    except asyncio.CancelledError:
+        # The client was told of no session, so it could never let go of it.
+        await _leave(connection, session_id)
+        raise
     return msgspec.structs.replace(answer, text=f"Session {session_id}\n\n{answer.text}")
 
 
@@ -68,23 +74,57 @@ async def look(connection: Connection, asker: Asker, given: Look) -> Answer:
 
 async def _release(connection: Connection, asker: Asker, given: ReleasePhone) -> Answer:
     session_id = _held(connection, given.session)
+    back = DirectCall(session_id=session_id, withdraw=True, wait_s=TAKE_BACK_S)
+    view = (await connection.core.request(back)).direct
+    if view is not None and view.status is DirectStatus.WAITING:
+        # In line for its phone, paused, or without it: there is nothing to claim.
+        await _leave(connection, session_id)
+        return Answer(text=f"Session {session_id} waits no more and is cancelled. {view.text}")
     tool, arguments = release_arguments(given.success, given.summary)
     return await _call(connection, asker, session_id, tool, arguments)
 
 
+_ACTS = Hints(destroys=True, is_open=True)
+_MOVES = Hints(is_open=True)
+
 TAKE = McpTool(
     "take_phone",
+    "Take a phone",
     "Take a phone and see its screen. Do this first; the operator sees and can stop all you do.",
     TakePhone,
     _take,
+    _MOVES,
 )
-LOOK = McpTool("look", "See the screen as it was after the last call.", Look, look, reads_only=True)
+LOOK = McpTool(
+    "look",
+    "Look at the screen",
+    "See the screen as it was after the last call.",
+    Look,
+    look,
+    Hints(reads_only=True, is_idempotent=True, is_open=True),
+)
 RELEASE = McpTool(
     "release_phone",
+    "Release the phone",
     "End your work on a phone. success=true only when the screen shows that it is done.",
     ReleasePhone,
     _release,
+    Hints(),
 )
+
+
+def title_of(tool: str) -> str:
+    """Return the name of a tool that acts on a phone, as people read it."""
+    return tool.replace("_", " ").capitalize()
+
+
+def hints_of(tool: str) -> Hints:
+    """Return what a client may assume of a tool that acts on a phone."""
+    if TOOLS[tool].tool_kind is ToolKind.OBSERVE:
+        return Hints(reads_only=True, is_idempotent=True, is_open=True)
+    # What waits or asks touches nothing; what moves the view changes nothing that lasts.
+    is_harmless = TOOLS[tool].tool_kind is ToolKind.CONTROL or TOOLS[tool].moves_view
+    return _MOVES if is_harmless else _ACTS
 
 
 def acting_schemas(*, sees: bool) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -145,16 +185,35 @@ async def _call(
         await asker.progress(waited_s, why)
         await ask_here(connection, asker, session_id)
 
-    view = await call(
-        connection.core,
-        session_id,
-        tool,
-        arguments,
-        patience_s=PATIENCE_S,
-        on_wait=on_wait,
-        picture=picture,
-    )
-    return await _shown(connection, session_id, view)
+    try:
+        view = await call(
+            connection.core,
+            session_id,
+            tool,
+            arguments,
+            patience_s=PATIENCE_S,
+            on_wait=on_wait,
+            picture=picture,
+        )
+    except asyncio.CancelledError:
+        if tool:
+            await take_back(connection.core, session_id)
+        raise
+    answer = await _shown(connection, session_id, view)
+    delivers = bool(tool) or session_id in connection.unread
+    if view.status is DirectStatus.WAITING:
+        connection.unread |= {session_id} if delivers else set()
+        return answer
+    connection.unread.discard(session_id)
+    is_over = view.status is DirectStatus.OVER and tool not in {"", FINISH}
+    return msgspec.structs.replace(answer, failed=is_over or (delivers and view.failed))
+
+
+async def _leave(connection: Connection, session_id: str) -> None:
+    """End a session that its client does not want any more."""
+    connection.phones.pop(session_id, None)
+    connection.unread.discard(session_id)
+    await end(connection.core, session_id)
 
 
 async def ask_here(connection: Connection, asker: Asker, session_id: str) -> None:

@@ -29,12 +29,14 @@ from console.mcp.phone_tools import (
     act,
     acting_schemas,
     answer_once,
+    hints_of,
     look,
+    title_of,
 )
 from console.mcp.prompts import PROMPTS, filled
 from console.mcp.resources import TEMPLATES, entries, read
 from console.mcp.session_tools import SESSION_TOOLS
-from console.mcp.tool import Answer, Connection, McpTool, NeedsAnswer
+from console.mcp.tool import Answer, Connection, Hints, McpTool, NeedsAnswer
 from console.mcp.updates import Subscriber, Updates
 
 _log = logging.getLogger(__name__)
@@ -123,10 +125,13 @@ class PhoneServer:
     def tools(self) -> list[types.Tool]:
         """Return the tools as a client is told of them."""
         own = [
-            _tool(one.name, one.description, one.schema, reads_only=one.reads_only)
+            _tool(one.name, one.title, one.description, one.schema, one.hints)
             for one in self._table.values()
         ]
-        acting = [_tool(name, *told, reads_only=False) for name, told in self._acting.items()]
+        acting = [
+            _tool(name, title_of(name), *told, hints_of(name))
+            for name, told in self._acting.items()
+        ]
         return [*own, *acting]
 
     # --- resources and prompts ----------
@@ -391,12 +396,21 @@ def _input_required(question: Question) -> types.InputRequiredResult:
     )
 
 
-def _tool(name: str, description: str, schema: dict[str, Any], *, reads_only: bool) -> types.Tool:
+def _tool(
+    name: str, title: str, description: str, schema: dict[str, Any], hints: Hints
+) -> types.Tool:
     return types.Tool(
         name=name,
+        title=title,
         description=description,
         input_schema=schema,
-        annotations=types.ToolAnnotations(read_only_hint=True) if reads_only else None,
+        annotations=types.ToolAnnotations(
+            title=title,
+            read_only_hint=hints.reads_only,
+            destructive_hint=hints.destroys,
+            idempotent_hint=hints.is_idempotent,
+            open_world_hint=hints.is_open,
+        ),
     )
 
 

@@ -19,7 +19,8 @@ from agent.tools.arguments import Arguments
 from console.mcp.job_tools import JOB_TOOLS
 from console.mcp.lines import line_of, phone_lines
 from console.mcp.phone_tools import answer_once, ask_here
-from console.mcp.tool import Answer, Asker, Connection, McpTool, op_of, tool_of
+from console.mcp.taking_back import begun
+from console.mcp.tool import LOOKS, Answer, Asker, Connection, Hints, McpTool, op_of, tool_of
 
 _SESSION_ID = Annotated[str, msgspec.Meta(description="The session's id, or its beginning.")]
 _MAX_WATCH_S = 50.0
@@ -106,7 +107,7 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
         ),
         speaker=records.Speaker.MODEL,
     )
-    session_id = (await connection.core.request(op)).session_id
+    session_id = await begun(connection.core, op)
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
 
@@ -237,9 +238,9 @@ async def _resume(connection: Connection, _asker: Asker, given: OneSession) -> A
 async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
     op = op_of(protocol.SessionFork, given, session_id=session.session_id)
-    reply = await connection.core.request(op)
-    connection.begun.add(reply.session_id)
-    return Answer(text=f"Session {reply.session_id} is a copy; steer_session says what it does.")
+    session_id = await begun(connection.core, op)
+    connection.begun.add(session_id)
+    return Answer(text=f"Session {session_id} is a copy; steer_session says what it does.")
 
 
 async def _export(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
@@ -254,23 +255,76 @@ async def _export(connection: Connection, _asker: Asker, given: OneSession) -> A
     return Answer(text=f"{counted(done.events, 'event')}, without frames: {done.path}")
 
 
+_WORKS = Hints(destroys=True, is_open=True)
+"""What an agent does on a phone may not be undone."""
+
 SESSION_TOOLS: tuple[McpTool, ...] = (  # type: ignore[type-arg]
-    McpTool("list_phones", "List the phones and who uses them.", Nothing, _phones, True),
-    tool_of("start_session", protocol.SessionCreate, StartSession, _start),
-    McpTool("list_sessions", "List sessions, newest first.", ListSessions, _list, True),
-    McpTool("watch_session", "Wait until a session ends or asks.", WatchSession, _watch, True),
-    McpTool("read_transcript", "Read what a session did.", ReadTranscript, _transcript, True),
-    tool_of("steer_session", protocol.UserInput, SteerSession, _steer),
+    McpTool(
+        "list_phones", "List phones", "List the phones and who uses them.", Nothing, _phones, LOOKS
+    ),
+    tool_of(
+        "start_session",
+        "Start a session",
+        protocol.SessionCreate,
+        StartSession,
+        _start,
+        hints=_WORKS,
+    ),
+    McpTool(
+        "list_sessions", "List sessions", "List sessions, newest first.", ListSessions, _list, LOOKS
+    ),
+    McpTool(
+        "watch_session",
+        "Watch a session",
+        "Wait until a session ends or asks.",
+        WatchSession,
+        _watch,
+        LOOKS,
+    ),
+    McpTool(
+        "read_transcript",
+        "Read a transcript",
+        "Read what a session did.",
+        ReadTranscript,
+        _transcript,
+        LOOKS,
+    ),
+    tool_of(
+        "steer_session", "Steer a session", protocol.UserInput, SteerSession, _steer, hints=_WORKS
+    ),
     tool_of(
         "answer_question",
+        "Answer a question",
         protocol.UserInputAnswer,
         AnswerQuestion,
         _answer,
         " Approvals are a person's.",
+        hints=_WORKS,
     ),
-    tool_of("stop_session", protocol.Interrupt, OneSession, _stop),
-    tool_of("resume_session", protocol.SessionResume, OneSession, _resume),
-    tool_of("fork_session", protocol.SessionFork, OneSession, _fork),
-    McpTool("export_session", "Write what a session did to a file.", OneSession, _export),
+    tool_of(
+        "stop_session",
+        "Stop a session",
+        protocol.Interrupt,
+        OneSession,
+        _stop,
+        hints=Hints(is_idempotent=True),
+    ),
+    tool_of(
+        "resume_session",
+        "Resume a session",
+        protocol.SessionResume,
+        OneSession,
+        _resume,
+        hints=_WORKS,
+    ),
+    tool_of("fork_session", "Fork a session", protocol.SessionFork, OneSession, _fork),
+    McpTool(
+        "export_session",
+        "Export a session",
+        "Write what a session did to a file.",
+        OneSession,
+        _export,
+        Hints(is_idempotent=True),
+    ),
     *JOB_TOOLS,
 )

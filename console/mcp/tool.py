@@ -94,6 +94,8 @@ class Connection:
     """Where sessions are exported to; None: nowhere."""
     asked: set[str] = field(default_factory=set)
     """The questions that its person was asked already."""
+    unread: set[str] = field(default_factory=set)
+    """The sessions with a call whose result its answer did not wait for."""
     at_end: ExitStack = field(default_factory=ExitStack)
     """What ends with the connection."""
 
@@ -104,14 +106,32 @@ GoOn = Callable[[Connection, Asker, str], Awaitable[Answer]]
 
 
 @dataclass(frozen=True)
+class Hints:
+    """What a client may assume of a tool, in the protocol's words (`ToolAnnotations`)."""
+
+    reads_only: bool = False
+    destroys: bool = False
+    """It may change or end what cannot be had back."""
+    is_idempotent: bool = False
+    """A second call with the same arguments changes nothing more."""
+    is_open: bool = False
+    """It reaches beyond Switchboard, into a phone and what that is connected to."""
+
+
+LOOKS = Hints(reads_only=True, is_idempotent=True)
+"""Of a tool that only reads what Switchboard has stored."""
+
+
+@dataclass(frozen=True)
 class McpTool(Generic[A]):
     """One tool."""
 
     name: str
+    title: str
     description: str
     arguments: type[A]
     work: Work[A]
-    reads_only: bool = False
+    hints: Hints = Hints()
     op: type[Op] | None = None
     """The op that it carries out, in whose words and by whose fields; None where there is none."""
     go_on: GoOn | None = None
@@ -125,12 +145,13 @@ class McpTool(Generic[A]):
 
 def tool_of(
     name: str,
+    title: str,
     op: type[Op],
     arguments: type[A],
     work: Work[A],
     more: str = "",
     *,
-    reads: bool = False,
+    hints: Hints = Hints(),
     go_on: GoOn | None = None,
 ) -> McpTool[A]:
     """Return a tool in the words of its op.
@@ -138,4 +159,4 @@ def tool_of(
     Args:
         more: what only a program has to be told.
     """
-    return McpTool(name, f"{op.brief}{more}", arguments, work, reads, op, go_on)
+    return McpTool(name, title, f"{op.brief}{more}", arguments, work, hints, op, go_on)

@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from agent.errors import ConfigError
 from agent.knowledge.library import load
+from agent.protocol import ToolCallRequested
 from agent.records import SessionState
 from agent.rpc.remote_core import Client as CoreClient
 from console.loopback.tokens import MCP_TOKEN
@@ -119,6 +120,20 @@ async def test_a_client_without_sessions_keeps_its_phone_between_requests(served
     # It has no way to say that it has left; its time-out says it.
     await served.until_all_over()
     assert await served.direct() == [("direct:modern", SessionState.CANCELLED)]
+
+
+async def test_a_call_that_is_cancelled_over_http_stops_and_the_phone_stays(served: Served) -> None:
+    async with served.session("impatient") as session:
+        await text_of(session, "take_phone", purpose="Look around")
+        calling = asyncio.create_task(session.call_tool("wait", {"seconds": 300}))
+        async with served.stand.at.core.events(after=0) as events:
+            async for event in events:
+                if isinstance(event.msg, ToolCallRequested):
+                    break
+        calling.cancel()
+        await asyncio.gather(calling, return_exceptions=True)
+        assert "cancelled before anything was done" in await text_of(session, "look")
+        assert "Clock" in await text_of(session, "launch_app", app="Clock")
 
 
 async def test_a_client_whose_stream_breaks_off_lets_go_of_its_phone(served: Served) -> None:

@@ -39,7 +39,7 @@ async def test_an_approval_is_never_put_to_the_client(stand: Stand, era: str) ->
     async with stand.agent(era=era, answer="Approve") as agent:
         send = await until_send(agent)
         denying = asyncio.create_task(stand.operator_answers("Deny"))
-        text = await agent.call("click_element", element=send)
+        text = await agent.refused("click_element", element=send)
         await denying
         assert agent.asked == []
         assert "rejected" in text
@@ -85,7 +85,7 @@ async def test_the_operators_hint_and_stop_reach_the_agent(stand: Stand) -> None
         await stand.at.core.request(hint)
         assert "Open the Clock instead" in await agent.call("launch_app", app="Settings")
         await stand.at.core.request(protocol.Interrupt(session_id=session_id))
-        assert "stopped" in await agent.call("launch_app", app="Clock")
+        assert "stopped" in await agent.refused("launch_app", app="Clock")
         assert "take_phone" in await agent.refused("launch_app", app="Clock")
 
 
@@ -124,9 +124,29 @@ async def test_what_no_tool_takes_is_answered_with_what_to_do(stand: Stand) -> N
         await agent.refused("watch_session", session=["a"], wait_s="soon")
         await agent.call("take_phone", purpose="Look around")
         for arguments in ({"element": "one"}, {"element": 999}, {}):
-            assert "FAILED" in await agent.call("click_element", **arguments)
+            assert "FAILED" in await agent.refused("click_element", **arguments)
         with pytest.raises(SwitchboardError):
             await agent.core.request(protocol.SessionCreate(goal="x", model="direct:me"))
+
+
+def test_each_tool_has_a_title_and_says_what_it_may_do() -> None:
+    core = cast(Core, None)
+    told = PhoneServer(OneClient(Connection(core)), Library({}), version="1").tools()
+    hints = {one.name: one.annotations for one in told}
+    for tool in told:
+        said = hints[tool.name]
+        assert tool.title, tool.name
+        assert said is not None
+        assert said.title == tool.title
+        assert not (said.read_only_hint and said.destructive_hint), tool.name
+        for hint in ("read_only", "destructive", "idempotent", "open_world"):
+            assert isinstance(getattr(said, f"{hint}_hint"), bool), (tool.name, hint)
+    reads = {name for name, said in hints.items() if said is not None and said.read_only_hint}
+    assert reads >= {"look", "more_elements", "list_phones", "read_transcript"}
+    assert not reads & {"take_phone", "wait", "scroll", "start_session", "export_session"}
+    destroys = {name for name, said in hints.items() if said is not None and said.destructive_hint}
+    assert destroys >= {"click_element", "type_text", "press_keys", "start_session", "stop_job"}
+    assert not destroys & {"take_phone", "scroll", "launch_app", "wait", "stop_session"}
 
 
 def test_the_phone_tools_cost_few_tokens() -> None:
@@ -134,5 +154,10 @@ def test_the_phone_tools_cost_few_tokens() -> None:
     told = PhoneServer(
         OneClient(Connection(core)), Library({}), version="1", sessions=False
     ).tools()
-    size = sum(len(one.model_dump_json(exclude_none=True, by_alias=True)) for one in told)
+    # Titles and hints are for the client, which keeps them from its model.
+    sizes = (
+        one.model_dump_json(exclude_none=True, by_alias=True, exclude={"title", "annotations"})
+        for one in told
+    )
+    size = sum(map(len, sizes))
     assert size / 4 < 2500, size / 4

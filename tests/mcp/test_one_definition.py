@@ -49,7 +49,7 @@ def command(*path: str) -> click.Command:
 
 
 def test_what_changes_a_session_is_an_op() -> None:
-    changing = {tool.name for tool in SESSION_TOOLS if not tool.reads_only}
+    changing = {tool.name for tool in SESSION_TOOLS if not tool.hints.reads_only}
     # An export writes a file and changes no session.
     assert changing - {"export_session"} <= {tool.name for tool in ACTS}
 

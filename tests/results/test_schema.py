@@ -61,6 +61,8 @@ def test_a_hostile_schema_is_refused_with_the_reason(raw: object, said: str) -> 
     with pytest.raises(UsageError, match="The output schema") as refused:
         schema(raw)
     assert said in refused.value.message
+    with pytest.raises(UsageError, match="The input schema"):
+        checked_schema(json.dumps(raw), "input schema")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a":' * 9000, "null", "3", "\x00"])

@@ -242,6 +242,9 @@ class MemoryContext:
         self.exchanges += (protocol.RequestUserInput(question=question), answered)
         return answer
 
+    async def close_questions(self) -> None:
+        """Do nothing: a question here is answered at once."""
+
     def take_exchanges(self) -> tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...]:
         taken = tuple(self.exchanges)
         self.exchanges.clear()

@@ -67,6 +67,8 @@ class Executor:
     secrets: Secrets
     without: Without = NOTHING
     guard: Guard = field(init=False)
+    has_sent: bool = False
+    """Whether the phone was sent something for the newest action."""
 
     def __post_init__(self) -> None:
         self.guard = Guard(self.context, self.secrets, self.seconds)
@@ -87,6 +89,7 @@ class Executor:
         Raises:
             DeviceLostError: the device went away while a person was waited for.
         """
+        self.has_sent = False
         began = self.seconds()
         ruling = await self.guard.rule(resolved, screen, call)
         asked = began + ruling.review_ms / 1000
@@ -149,6 +152,7 @@ class Executor:
                 )
             resolved, screen = found, fresh.observation
         began = self.seconds()
+        self.has_sent = True
         try:
             note = await self._send(resolved, device)
         except args.BadArguments as error:

@@ -421,7 +421,13 @@ class Memory:
         if call is None or call.call_id != msg.call_id:
             return
         self.messages.append(
-            Message(role=Role.TOOL, kind=MessageKind.RESULT, text=msg.text, call_id=msg.call_id)
+            Message(
+                role=Role.TOOL,
+                kind=MessageKind.RESULT,
+                text=msg.text,
+                call_id=msg.call_id,
+                failed=msg.outcome is records.ActionOutcome.FAILED,
+            )
         )
         self.pending = None
         self.messages += self._deferred

@@ -15,6 +15,8 @@ from agent.safety.approval import is_yes, refused_because
 
 OVERTAKEN = "The operator did not answer this, and asked for something else"
 """What a call is told that waited for the operator when newer words came."""
+WITHDRAWN = "FAILED: The call was cancelled before anything was done."
+WITHDRAWN_MIDWAY = "the call was cancelled meanwhile, so that it may be done in part"
 UNDONE = "Nothing was done: the work was interrupted before the operator answered"
 _NOT_APPROVED = (
     f"FAILED: {UNDONE}. If it is still needed, call it again: the operator is asked again."

@@ -192,6 +192,7 @@ class CloseReason(StrEnum):
     NEWER_MESSAGE = "superseded by a new message"
     TURN_ENDED = "its turn ended"
     JOB_STOPPED = "its job was stopped"
+    CALL_WITHDRAWN = "its call was taken back"
     CORE_RESTARTED = "the core was restarted"
 
 

@@ -20,6 +20,7 @@ class DirectCall(OpBase, frozen=True, kw_only=True, tag="direct_call"):
     arguments: str = "{}"  # A JSON object, as a model writes it.
     wait_s: float = 50.0  # How long the reply may wait for the screen after the call; at most 300.
     picture: bool = False  # Whether the reply names a picture of the screen.
+    withdraw: bool = False  # First take back the call that is under way; what it did stays done.
 
 
 AnyDirectOp: TypeAlias = DirectCall

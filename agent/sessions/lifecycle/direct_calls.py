@@ -95,6 +95,8 @@ class DirectCalls:
                 f"The calls of session {live.session_id} belong to another client.",
                 "Create a session with direct, and call its tools on the same connection.",
             )
+        if op.withdraw:
+            exchange.withdraw()
         if op.tool and live.turn is not None:
             exchange.call(op.tool, op.arguments)
         await self._settled(live, exchange.until_ready(), op.wait_s)
@@ -108,6 +110,7 @@ class DirectCalls:
                 text=exchange.text,
                 picture=picture,
                 picture_type=exchange.picture_type if picture else "",
+                failed=exchange.failed,
             )
         if live.turn is None:
             exchange.clear()

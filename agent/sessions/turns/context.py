@@ -316,6 +316,21 @@ class TurnContext:
             self._turn.hear(OperatorWords("", exchange).written)
         return answer
 
+    async def close_questions(self) -> None:
+        live = self._live
+        async with live.lock:
+            self._check_open()
+            closed = tuple(
+                protocol.QuestionClosed(
+                    question_id=one.question_id, reason=protocol.CloseReason.CALL_WITHDRAWN
+                )
+                for one in self._parts.questions.of(live.session_id)
+            )
+            if closed:
+                moved = live.moving(records.SessionState.RUNNING, "its call was taken back")
+                drafts = live.drafts(*closed, *moved)
+                await settled(self._parts.registry.append(*drafts, under=self._turn.lease))
+
     def take_exchanges(self) -> tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...]:
         taken, self._exchanges = self._exchanges, ()
         return taken
