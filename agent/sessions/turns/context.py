@@ -117,8 +117,10 @@ class TurnContext:
         screen_digest: str,
         subject: records.Subject,
     ) -> records.Question:
-        errand = self._turn.errand
+        errand, record = self._turn.errand, self._live.record
         assert errand is not None, "only a job's turn is reviewed"
+        # A session of another's has no job's title.
+        title = record.title if record.job_id == errand.job_id else ""
         asked_ms = self.now_ms()
         ticket = records.ReviewTicket(
             confirmation_id=f"job-confirm-{token_hex(6)}",
@@ -133,7 +135,7 @@ class TurnContext:
             text=text,
             asked_ms=asked_ms,
             kind=records.QuestionKind.APPROVAL,
-            header=": ".join(filter(None, (f"Job {errand.job_id}", self._job_title))),
+            header=": ".join(filter(None, (f"Job {errand.job_id}", title))),
             options=OPTIONS,
             subject=subject,
             deadline_ms=asked_ms + round(self._parts.settings.jobs.review_timeout_s * 1000),
@@ -142,12 +144,6 @@ class TurnContext:
             review=ticket,
             people=people_for(subject, self._parts.settings.safety.two_people),
         )
-
-    @property
-    def _job_title(self) -> str:
-        """Return the title of the job whose session this is; empty in a session of another's."""
-        errand, record = self._turn.errand, self._live.record
-        return record.title if errand is not None and record.job_id == errand.job_id else ""
 
     async def request(self, op: ServiceOp) -> protocol.Reply:
         if self._parts.door.carry_out is None:
