@@ -24,7 +24,7 @@ from agent.text import counted, one_line
 from agent.tools.arguments import Arguments, BadArguments
 from agent.tools.background_jobs import BackgroundJobCreate, job_op
 from console.mcp.phone_tools import PATIENCE_S, ask_here
-from console.mcp.taking_back import end, taken
+from console.mcp.taking_back import afterwards, end, taken
 from console.mcp.tool import LOOKS, Answer, Asker, Connection, Hints, McpTool, op_of, tool_of
 
 _SLICE_S = 1.0
@@ -67,7 +67,7 @@ async def _create(connection: Connection, asker: Asker, given: CreateJob) -> Ans
         return await _until_stored(connection, asker, session_id)
     except asyncio.CancelledError:
         connection.storing.pop(session_id).cancel()
-        await end(connection.core, session_id)
+        afterwards(connection, end(connection.core, session_id))
         raise
 
 

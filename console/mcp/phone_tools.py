@@ -19,7 +19,7 @@ from agent.records import DirectStatus, DirectView, Question, Speaker
 from agent.text import counted
 from agent.tools.arguments import Arguments, ToolKind
 from agent.tools.registry import TOOLS, schemas
-from console.mcp.taking_back import TAKE_BACK_S, end, take_back, taken
+from console.mcp.taking_back import TAKE_BACK_S, afterwards, end, take_back, taken
 from console.mcp.tool import Answer, Asker, Connection, Hints, McpTool
 
 NOT_OFFERED = frozenset({"finish", "more_tools", "update_plan", "remember"})
@@ -61,7 +61,7 @@ async def _take(connection: Connection, asker: Asker, given: TakePhone) -> Answe
         answer = await _call(connection, asker, session_id, picture=given.picture)
     except asyncio.CancelledError:
         # The client was told of no session, so it could never let go of it.
-        await _leave(connection, session_id)
+        afterwards(connection, _leave(connection, session_id))
         raise
     return msgspec.structs.replace(answer, text=f"Session {session_id}\n\n{answer.text}")
 
@@ -197,7 +197,7 @@ async def _call(
         )
     except asyncio.CancelledError:
         if tool:
-            await take_back(connection.core, session_id)
+            afterwards(connection, take_back(connection.core, session_id))
         raise
     answer = await _shown(connection, session_id, view)
     delivers = bool(tool) or session_id in connection.unread

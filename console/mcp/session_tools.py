@@ -107,7 +107,7 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
         ),
         speaker=records.Speaker.MODEL,
     )
-    session_id = await begun(connection.core, op)
+    session_id = await begun(connection, op)
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
 
@@ -238,7 +238,7 @@ async def _resume(connection: Connection, _asker: Asker, given: OneSession) -> A
 async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
     op = op_of(protocol.SessionFork, given, session_id=session.session_id)
-    session_id = await begun(connection.core, op)
+    session_id = await begun(connection, op)
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} is a copy; steer_session says what it does.")
 

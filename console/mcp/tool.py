@@ -96,6 +96,8 @@ class Connection:
     """The questions that its person was asked already."""
     unread: set[str] = field(default_factory=set)
     """The sessions with a call whose result its answer did not wait for."""
+    taking_back: set[asyncio.Task[None]] = field(default_factory=set)
+    """What is done for calls that it cancelled."""
     at_end: ExitStack = field(default_factory=ExitStack)
     """What ends with the connection."""
 
