@@ -249,12 +249,17 @@ def _value(tool: str, wanted: Parameter, value: object) -> float | str:
                 "characters.",
                 "Give a string.",
             )
+        if any("\ud800" <= one <= "\udfff" for one in value):
+            raise UsageError(
+                f"{wanted.name!r} of {tool} has half of a surrogate pair, which no text has.",
+                "Give whole characters.",
+            )
         if wanted.name == "button" and value.upper() not in set(Button):
             raise UsageError(
                 f"There is no button {value[:80]!r}.", f"There are {', '.join(Button)}."
             )
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
         raise UsageError(f"{wanted.name!r} of {tool} is not a number.", "Give a number.")
     least, most = RANGES.get(wanted.name, (-math.inf, math.inf))
     if not least <= value <= most:
@@ -262,6 +267,13 @@ def _value(tool: str, wanted: Parameter, value: object) -> float | str:
             f"{wanted.name!r} of {tool} is {value:g}.", f"Give {least:g} to {most:g} {wanted.name}."
         )
     return float(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond all numbers with a point
+        return False
 
 
 async def carry_out(phone: PhoneActor, tool: str, given: Given) -> None:

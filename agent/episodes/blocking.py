@@ -20,6 +20,7 @@ from agent.episodes.episode import Episode
 from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phones import EpisodePhones
 from agent.episodes.recording import Recorder, Recording
+from agent.episodes.rewards import Rewards
 from agent.episodes.scratch import make_folder, remove_abandoned
 from agent.errors import UsageError, WrongStateError
 from agent.exercises.exercise import Exercise
@@ -157,6 +158,7 @@ class BlockingPhones:
         size_px: tuple[int, int] | None = None,
         max_steps: int = 0,
         wait_s: float = 5.0,
+        rewards: Rewards = Rewards.SPARSE,
     ) -> BlockingEpisode:
         """Return an episode on one of these phones; arguments as `Episode`'s.
 
@@ -172,6 +174,7 @@ class BlockingPhones:
             max_steps=max_steps,
             wait_s=wait_s,
             recorder=self._recorder,
+            rewards=rewards,
         )
         return BlockingEpisode(self, inner)
 
@@ -221,9 +224,18 @@ class BlockingEpisode:
         episode_id: str | None = None,
         task: str = "",
         snapshot: bytes = b"",
+        looks: str = "",
+        rewards: Rewards | None = None,
     ) -> EpisodeObservation:
         """Begin an episode; see `Episode.reset`."""
-        begun = self.inner.reset(seed=seed, episode_id=episode_id, task=task, snapshot=snapshot)
+        begun = self.inner.reset(
+            seed=seed,
+            episode_id=episode_id,
+            task=task,
+            snapshot=snapshot,
+            looks=looks,
+            rewards=rewards,
+        )
         return self._phones.run(begun)
 
     def step(

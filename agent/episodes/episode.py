@@ -2,9 +2,9 @@
 
 Knows none of its callers: OpenEnv, Gymnasium, plain Python. Invariants: a refused action is
 reported in the observation and ends nothing; a lost phone, or one that can no longer be observed,
-truncates the episode and is put back, so that the next reset gets another; the reward is 1 once the
-task's checker passes on the phone's true state, else 0; a phone is put back once, however an
-episode ends.
+truncates the episode and is put back, so that the next reset gets another; an episode pays 1 once
+the task's checker passes on the phone's true state (`agent.episodes.rewards`); a phone is put back
+once, however an episode ends.
 """
 
 import asyncio
@@ -20,8 +20,9 @@ from agent.episodes.log_tasks import LogTail, set_up
 from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phone import EpisodePhone, Look, PhoneSource
 from agent.episodes.recording import Act, Recorder, Tape
+from agent.episodes.rewards import Progress, Rewards, check_checker, is_done
 from agent.errors import DeviceError, DeviceLostError, SwitchboardError, UsageError, WrongStateError
-from agent.exercises.exercise import Exercise, Record, State
+from agent.exercises.exercise import Exercise, State
 
 MOST_STEPS = 100
 
@@ -37,6 +38,7 @@ class Episode:
         max_steps: how long an episode is at most; 0: as its task says.
         wait_s: how long a reset waits for a free phone.
         recorder: stores the episodes; None: nobody does.
+        rewards: when a step pays.
     """
 
     def __init__(
@@ -49,16 +51,15 @@ class Episode:
         max_steps: int = 0,
         wait_s: float = 5.0,
         recorder: Recorder | None = None,
+        rewards: Rewards = Rewards.SPARSE,
     ) -> None:
         self._phones = phones
         self._tasks = tasks
-        with_picture = looks != "tree"
-        self._look = Look(
-            tree=looks != "pixels",
-            xml=looks != "pixels" and recorder is not None,
-            picture=with_picture and (size_px is None or recorder is not None),
-            size_px=size_px if with_picture else None,
-        )
+        self._looks = looks
+        self._pixels = size_px
+        self._rewards = rewards
+        self._progress: Progress | None = None
+        self._look = _look(looks, size_px, is_recorded=recorder is not None)
         self._max_steps = max_steps
         self._wait_s = wait_s
         self._taken: EpisodePhone | None = None
@@ -98,6 +99,8 @@ class Episode:
         episode_id: str | None = None,
         task: str = "",
         snapshot: bytes = b"",
+        looks: str = "",
+        rewards: Rewards | None = None,
     ) -> EpisodeObservation:
         """Begin an episode: the phone as a task has it.
 
@@ -107,9 +110,11 @@ class Episode:
             task: a task's name.
             snapshot: what `save` returned, on any phone of this kind: begin there instead of in
                 the task's starting state, whose goal and checker stay.
+            looks, rewards: of this episode; as the constructor was told by default.
 
         Raises:
-            UsageError: no such task, or what was given is no snapshot; the phone stays.
+            UsageError: no such task, what was given is no snapshot, or the task's checker reads
+                what the phone does not have; the phone stays.
             DeviceError: no phone is free, or it cannot be prepared.
         """
         chosen = self._chosen(seed, task)
@@ -117,11 +122,19 @@ class Episode:
         if self._taken is None:
             self._taken = await self._phones.take(self._wait_s)
         taken = self._taken
+        is_recorded = self._recorder is not None
+        self._look = _look(looks or self._looks, self._pixels, is_recorded=is_recorded)
+        self._progress, self._over = None, True
         try:
             await taken.begin(chosen, snapshot)
             self._tail = await self._prepare(taken, chosen, is_saved=bool(snapshot))
             if self._tail is None:
                 self._before = await self._state(taken, keep=True)
+                if chosen is not None:
+                    if not snapshot:
+                        check_checker(chosen, self._before)
+                    if (rewards or self._rewards) is Rewards.SHAPED:
+                        self._progress = Progress(chosen, self._before)
             seen = await self._observe(taken)
         except DeviceError:
             # The next reset takes another phone; this one is looked at and replaced by the pool.
@@ -224,16 +237,20 @@ class Episode:
             seen = await self._observe(self._taken)
             if self._tail is not None:
                 return await self._logged(seen, self._tail, error)
-            passed = await self._passed(self._taken)
+            after = await self._state(self._taken, keep=False) if self.task else {}
         except DeviceError as failed:
             # A phone that cannot be looked at is of no use, lost or not: the pool looks after it.
             self._over = True
             return self._lost(str(failed))
+        passed = self.task is not None and is_done(self.task, self._before, after)
+        paid = float(passed)
+        if self._progress is not None:
+            paid = self._progress.reward(after, done=passed)
         self._over = passed or self.steps >= self._most
         return msgspec.structs.replace(
             seen,
             error=error or seen.error,
-            reward=float(passed),
+            reward=paid,
             terminated=passed,
             truncated=not passed and self._over,
         )
@@ -287,21 +304,21 @@ class Episode:
         self._size_px = (seen.width_px, seen.height_px)
         return seen
 
-    async def _passed(self, taken: EpisodePhone) -> bool:
-        if self.task is None:
-            return False
-        after = await self._state(taken, keep=False)
-        # Whoever acts here is the operator too: nothing is asked, and nothing claimed.
-        record = Record(finished=True, result="", approvals=("the agent's own",))
-        try:
-            return not self.task.check(self._before, after, record)
-        except (LookupError, TypeError, ValueError, AttributeError):
-            return False
-
     async def _state(self, taken: EpisodePhone, *, keep: bool) -> State:
         if self.task is None and not self._tasks:
             return {}
         return await taken.state(keep=keep)
+
+
+def _look(looks: str, size_px: tuple[int, int] | None, *, is_recorded: bool) -> Look:
+    """Return what has to be read of a phone for what is to be seen, and for the record."""
+    with_picture = looks != "tree"
+    return Look(
+        tree=looks != "pixels",
+        xml=looks != "pixels" and is_recorded,
+        picture=with_picture and (size_px is None or is_recorded),
+        size_px=size_px if with_picture else None,
+    )
 
 
 def _now_ms() -> int:

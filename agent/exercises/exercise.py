@@ -66,6 +66,23 @@ Check: TypeAlias = Callable[[State, State, Record], str]
 """From the states before and after and the record: why it failed, empty for success."""
 
 
+@dataclass(frozen=True)
+class AllOf:
+    """A checker made of others: the first complaint counts."""
+
+    parts: tuple[Check, ...]
+
+    def __call__(self, before: State, after: State, record: Record) -> str:
+        return next(filter(None, (one(before, after, record) for one in self.parts)), "")
+
+
+def requirements(check: Check) -> tuple[Check, ...]:
+    """Return what a checker is made of, taken apart to its smallest parts; at least one."""
+    if not isinstance(check, AllOf):
+        return (check,)
+    return tuple(part for one in check.parts for part in requirements(one))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
     """One entry of the suite."""

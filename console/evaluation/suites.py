@@ -10,6 +10,8 @@ import importlib.util
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -214,7 +216,12 @@ def _check(path: Path, name: str, row: _CheckRow) -> Check:
 
     def judged(says: Callable[[Any, Any], str]) -> Check:
         def check(before: State, after: State, _record: Record) -> str:
-            return says(_at(before, keys), _at(after, keys))
+            # What was there at the start and is no more is none; a path that never led anywhere
+            # is an error.
+            old = _at(before, keys)
+            with suppress(LookupError):
+                return says(old, _at(after, keys))
+            return says(old, None)
 
         return check
 
@@ -232,16 +239,33 @@ def _check(path: Path, name: str, row: _CheckRow) -> Check:
 
 
 def _at(state: Any, keys: Sequence[str]) -> Any:
-    """Follow a path; None where it leads nowhere."""
-    for key in keys:
-        if isinstance(state, Mapping):
-            state = state.get(key)
-        elif isinstance(state, list) and key.lstrip("-").isdecimal():
+    """Follow a path; None for what is not there yet: a row of a table of settings, or of a list.
+
+    Raises LookupError where no phone has such a place.
+    """
+    for done, key in enumerate(keys):
+        if state is None:
+            return None
+        if isinstance(state, list) and key.lstrip("-").isdecimal():
             at = int(key)
             state = state[at] if -len(state) <= at < len(state) else None
-        else:
+        elif isinstance(state, Mapping) and key in state:
+            state = state[key]
+        elif isinstance(state, Mapping) and keys[0] == "settings" and done == len(keys) - 1 > 1:
             return None
+        else:
+            raise KeyError(_nowhere(state, keys, done))
     return state
+
+
+def _nowhere(state: Any, keys: Sequence[str], done: int) -> str:
+    """Say where a path leads nowhere, and what would be there."""
+    place = ".".join(key.replace(".", "/") for key in keys[: done + 1])
+    if not isinstance(state, Mapping):
+        return f"{place} leads nowhere"
+    known = [key.replace(".", "/") for key in state]
+    shown = ", ".join(get_close_matches(keys[done].replace(".", "/"), known) or known[:20])
+    return f"{place} leads nowhere; there is {shown or 'nothing'}"
 
 
 def _text(value: Any) -> str:

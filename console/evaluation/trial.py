@@ -12,6 +12,7 @@ import msgspec
 
 from agent import protocol, records
 from agent.core import Core
+from agent.episodes.rewards import check_checker
 from agent.errors import ErrorKind, SwitchboardError
 from agent.exercises.exercise import Exercise, Record, State, Tag
 from agent.exercises.route import Launch
@@ -93,6 +94,8 @@ async def attempt(core: Core, phones: Phones, serial: str, trial: Trial) -> Outc
     try:
         await phones.prepare(serial, exercise)
         before = await phones.state(serial)
+        # Before anything is asked of the model: a mistyped path is no failure of it.
+        check_checker(exercise, before)
         async with asyncio.timeout(trial.bound_s):
             await work.run(serial, trial.model)
         after = await phones.state(serial)

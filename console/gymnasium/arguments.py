@@ -10,6 +10,7 @@ from agent.config import load_settings
 from agent.episodes.blocking import BlockingEpisode, BlockingPhones
 from agent.episodes.episode import Episode
 from agent.episodes.recording import EPISODES, Recording
+from agent.episodes.rewards import Rewards
 from agent.errors import UsageError
 from agent.exercises.exercise import Exercise
 from agent.settings import PoolSettings
@@ -33,6 +34,7 @@ class ArgumentFields(TypedDict, total=False):
     avd: str
     over_adb: bool
     wait_s: float
+    rewards: str
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +50,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     avd: str = ""
     over_adb: bool = False
     wait_s: float = 5.0
+    rewards: str = Rewards.SPARSE
 
     def check(self) -> None:
         """Raise UsageError, naming the argument that is wrong."""
@@ -60,6 +63,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
                 f"size_px is {self.size_px!r}.", f"Give width and height, 1 to {LARGEST_PX}."
             )
 
+        if self.rewards not in set(Rewards):
+            raise UsageError(f"rewards is {self.rewards!r}.", f"Give one of {', '.join(Rewards)}.")
         self.recording(Path())
         if self.max_steps < 0:
             raise UsageError(f"max_steps is {self.max_steps}.", "Give 1 or more, or 0.")
@@ -75,6 +80,7 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
             size_px=None if looks == "tree" else self.size_px,
             max_steps=self.max_steps,
             wait_s=self.wait_s,
+            rewards=Rewards(self.rewards),
         )
 
     def phones(self, count: int) -> BlockingPhones:

@@ -18,7 +18,6 @@ from openenv.core.env_server.http_server import create_fastapi_app
 from openenv.core.env_server.serialization import deserialize_action, serialize_observation
 from openenv.core.env_server.types import (
     ConcurrencyConfig,
-    ResetRequest,
     ResetResponse,
     StepRequest,
     StepResponse,
@@ -34,6 +33,7 @@ from console.openenv.environment import (
     PhoneAction,
     PhoneEnvironment,
     PhoneObservation,
+    PhoneReset,
     PhoneState,
 )
 from console.openenv.variables import Variables
@@ -103,25 +103,29 @@ def _add_http(app: FastAPI, env: PhoneEnvironment) -> None:
 
     @app.post("/reset", response_model=ResetResponse, tags=["Environment Control"])
     async def reset(
-        request: ResetRequest = Body(default_factory=ResetRequest),  # noqa: B008 - FastAPI's way
+        request: PhoneReset = Body(default_factory=PhoneReset),  # noqa: B008 - FastAPI's way
     ) -> ResetResponse:
         """Begin an episode on the phone of the HTTP clients."""
         given = request.model_dump(exclude_unset=True)
         try:
             return ResetResponse(**serialize_observation(await env.reset_async(**given)))
+        except ValidationError as error:
+            raise _invalid(error) from error
         except SwitchboardError as error:
             raise _refused(error) from error
 
     @app.post("/step", response_model=StepResponse, tags=["Environment Control"])
     async def step(request: StepRequest) -> StepResponse:
         """Act in the running episode."""
+        if request.model_extra:
+            unknown = ", ".join(repr(name[:80]) for name in request.model_extra)
+            detail = f"There is no field {unknown}; there are action, timeout_s and request_id."
+            raise HTTPException(status_code=422, detail=detail)
         try:
             action = deserialize_action(request.action, PhoneAction)
-        except ValidationError as error:
-            said = error.errors(include_context=False, include_input=False)
-            raise HTTPException(status_code=422, detail=said) from error
-        try:
             seen = await env.step_async(action, timeout_s=request.timeout_s)
+        except ValidationError as error:
+            raise _invalid(error) from error
         except SwitchboardError as error:
             raise _refused(error) from error
         return StepResponse(**serialize_observation(seen))
@@ -137,6 +141,11 @@ async def _wrong(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     rows = [{key: row[key] for key in ("type", "loc", "msg")} for row in error.errors()]
     return JSONResponse({"detail": rows}, 422)
+
+
+def _invalid(error: ValidationError) -> HTTPException:
+    said = error.errors(include_context=False, include_input=False, include_url=False)
+    return HTTPException(status_code=422, detail=said)
 
 
 def _refused(error: SwitchboardError) -> HTTPException:

@@ -10,14 +10,15 @@ import asyncio
 import base64
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from fastmcp import FastMCP
 from fastmcp.tools import FunctionTool
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, EnvironmentMetadata, Observation, State
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from agent.devices.frames.png import jpeg_of, scaled_rgb
 from agent.episodes.actions import TOOLS, checked
@@ -25,12 +26,13 @@ from agent.episodes.episode import Episode
 from agent.episodes.observation import EpisodeObservation
 from agent.episodes.phone import PhoneSource
 from agent.episodes.recording import Recorder
+from agent.episodes.rewards import Rewards
 from agent.errors import UsageError
 from agent.exercises.exercise import Exercise
+from console.openenv.splits import Split, in_split
 from console.openenv.variables import ImageFormat, Variables
 
 NAME = "phone"
-SPLIT = "test"
 _CLOSE_S = 30.0
 
 
@@ -45,8 +47,28 @@ class PhoneAction(Action):
         try:
             checked(self.tool_name, self.parameters)
         except UsageError as error:
-            raise ValueError(str(error)) from error
+            # With words alone: OpenEnv sends what an error is made of, as JSON.
+            raise PydanticCustomError("phone_action", "{why}", {"why": str(error)}) from error
         return self
+
+
+class PhoneReset(BaseModel):
+    """What a reset may be told."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    seed: int | None = Field(default=None, ge=0, description="Chooses the task where none is named")
+    episode_id: str | None = Field(default=None, max_length=255, description="The episode's name")
+    task: str = Field(default="", max_length=80, description="The task's name")
+    split: Literal["", "train", "validation", "test"] = Field(
+        default="", description="The seed chooses one of these tasks"
+    )
+    looks: Literal["", "pixels", "tree", "both"] = Field(
+        default="", description="What observations hold; as the server was started by default"
+    )
+    rewards: Literal["", "sparse", "shaped"] = Field(
+        default="", description="When a step pays; as the server was started by default"
+    )
 
 
 class PhoneObservation(Observation):
@@ -95,7 +117,9 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         super().__init__()
         self._tasks = tasks
         self._variables = variables
-        self._episode = Episode(phones, tasks, looks=variables.looks, recorder=recorder)
+        self._episode = Episode(
+            phones, tasks, looks=variables.looks, recorder=recorder, rewards=variables.rewards
+        )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._one_at_a_time = asyncio.Lock()
 
@@ -114,20 +138,46 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         raise NotImplementedError("Call step_async.")
 
     async def reset_async(
-        self, seed: int | None = None, episode_id: str | None = None, task: str = "", **kwargs: Any
+        self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
     ) -> PhoneObservation:
-        """Begin an episode. Raises UsageError for an unknown task, DeviceError without a phone."""
+        """Begin an episode; takes the fields of `PhoneReset`.
+
+        Raises:
+            ValidationError: something else was given.
+            UsageError: there is no such task, or it cannot be judged.
+            DeviceError: no phone is free.
+        """
+        given = PhoneReset.model_validate({"seed": seed, "episode_id": episode_id, **kwargs})
+        task = given.task or self._variables.task
+        if given.split and not given.task:
+            offered = in_split(self._tasks, Split(given.split))
+            if not offered:
+                raise UsageError(
+                    f"The split {given.split} has no task.", "Name another, or a task."
+                )
+            task = offered[(given.seed or 0) % len(offered)].name
         self._loop = asyncio.get_running_loop()
         async with self._one_at_a_time:
             seen = await self._episode.reset(
-                seed=seed, episode_id=episode_id, task=str(task or self._variables.task)
+                seed=given.seed,
+                episode_id=given.episode_id,
+                task=task,
+                looks=given.looks,
+                rewards=Rewards(given.rewards) if given.rewards else None,
             )
         return await self._observation(seen, reward=None)
 
     async def step_async(
         self, action: PhoneAction, timeout_s: float | None = None, **kwargs: Any
     ) -> PhoneObservation:
-        """Act and look. Raises WrongStateError where no episode runs."""
+        """Act and look.
+
+        Raises:
+            ValidationError: an action of another kind, such as one of OpenEnv's for tools of MCP.
+            WrongStateError: no episode runs.
+        """
+        if not isinstance(action, PhoneAction):
+            action = PhoneAction.model_validate(action.model_dump())
         async with self._one_at_a_time:
             seen = await self._episode.step(
                 action.tool_name, action.parameters, timeout_s=timeout_s
@@ -211,8 +261,8 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
     # --- the Task API ----------
 
     def list_splits(self) -> list[dict[str, str]]:
-        """There is one: every task."""
-        return [{"name": SPLIT, "type": "test"}]
+        """List the three of them; a task is in one, by its name alone."""
+        return [{"name": one, "type": one} for one in Split]
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """List the tasks of a split. Raises IndexError for an unknown one."""
@@ -235,9 +285,9 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
         return [_task(one) for one in self._of(split)[start:stop]]
 
     def _of(self, split: str) -> Sequence[Exercise]:
-        if split != SPLIT:
-            raise IndexError(f"There is no split {split[:80]!r}; there is {SPLIT}.")
-        return self._tasks
+        if split not in set(Split):
+            raise IndexError(f"There is no split {split[:80]!r}; there are {', '.join(Split)}.")
+        return in_split(self._tasks, Split(split))
 
     # --- MCP ----------
 

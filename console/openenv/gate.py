@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from console.loopback.bodies import drained
+from console.openenv.messages import readable
 
 MAX_BODY_BYTES = 1 << 20
 _DRAIN_BYTES = 4 << 20
@@ -46,7 +47,7 @@ class Gate:
         elif scope["type"] == "http":
             await self._app(scope, _bounded(receive), send)
         else:
-            await self._app(scope, receive, send)
+            await self._app(scope, readable(receive, send), send)
 
     def _refused(self, headers: Headers) -> tuple[int, str]:
         """Return the status and the reason of a refusal; 0 for who may come in."""

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
+from agent.episodes.rewards import Rewards
 from agent.errors import ConfigError
 
 VIRTUAL = "virtual"  # The AVD name that stands for virtual phones.
@@ -40,6 +41,8 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     image_quality: int = 85
     looks: str = "both"
     """SWITCHBOARD_ENV_LOOKS: pixels, tree or both."""
+    rewards: Rewards = Rewards.SPARSE
+    """SWITCHBOARD_ENV_REWARDS: sparse or shaped."""
     way: PhoneAccess = PhoneAccess.IN_PROCESS
     """SWITCHBOARD_ENV_WAY: virtual phones in the server's process, or over adb as emulators are."""
     adb_path: str = ""
@@ -73,6 +76,7 @@ def read_variables(environ: Mapping[str, str]) -> Variables:
         image_format=ImageFormat(one_of("ANDROID_IMAGE_FORMAT", "JPEG", tuple(ImageFormat))),
         image_quality=int(quality),
         looks=one_of("SWITCHBOARD_ENV_LOOKS", "both", ("pixels", "tree", "both")),
+        rewards=Rewards(one_of("SWITCHBOARD_ENV_REWARDS", Rewards.SPARSE, tuple(Rewards))),
         way=PhoneAccess(one_of("SWITCHBOARD_ENV_WAY", PhoneAccess.IN_PROCESS, tuple(PhoneAccess))),
         adb_path=environ.get("ANDROID_ADB_PATH", ""),
         record=environ.get("SWITCHBOARD_ENV_RECORD", ""),

@@ -1,5 +1,7 @@
 """The environments as Gymnasium's own programs meet them: its checker, its loop, many at once."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +87,16 @@ def test_wrong_options_are_named(
         env.close()
 
 
+def test_a_program_that_imports_gymnasium_alone_makes_it() -> None:
+    program = (
+        "import gymnasium, sys; assert 'console.gymnasium' not in sys.modules;"
+        "env = gymnasium.make('console.gymnasium:switchboard/Phone-v0');"
+        "print(env.spec.id); env.close()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == NAME, done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -92,6 +104,7 @@ def test_wrong_options_are_named(
         ({"size_px": (0, 5)}, "size_px"),
         ({"max_steps": -1}, "max_steps"),
         ({"render_mode": "human"}, "render_mode"),
+        ({"rewards": "gold"}, "rewards"),
     ],
 )
 def test_wrong_arguments_are_named(arguments: dict[str, Any], said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import os
 import shutil
@@ -123,6 +124,172 @@ def test_the_stock_client_does_a_task_and_is_paid(served: Served) -> None:
         assert env.reset(seed=2).observation.extras["task"]
 
 
+def _json(**parameters: object) -> dict[str, object]:
+    return {"tool_name": "tap", "parameters": parameters}
+
+
+WRONG_ACTIONS: tuple[object, ...] = (
+    {},
+    {"tool_name": "teleport"},
+    {"tool_name": ""},
+    {"tool_name": None},
+    {"tool_name": 7},
+    {"tool_name": ["tap"]},
+    {"tool_name": "t" * 81},
+    {"tool_name": "\ud800"},
+    {"tool_name": "tap"},
+    {"tool_name": "tap", "parameters": None},
+    {"tool_name": "tap", "parameters": [0.5, 0.5]},
+    {"tool_name": "tap", "parameters": "x"},
+    {"tool_name": "tap", "parameters": {"x": 0.5, "y": 0.5}, "extra": 1},
+    {"tool_name": "tap", "parameters": {"x": 0.5, "y": 0.5}, "metadata": 3},
+    {"type": "list_tools"},
+    {"type": "call_tool", "tool_name": "tap", "arguments": {"x": 0.5, "y": 0.5}},
+    {"type": "call_tool"},
+    _json(x=0.5),
+    _json(x=0.5, y=0.5, z=0.5),
+    _json(x="0.5", y=0.5),
+    _json(x=True, y=0.5),
+    _json(x=None, y=0.5),
+    _json(x=[0.5], y=0.5),
+    _json(x=10**400, y=0.5),
+    _json(x=float("nan"), y=0.5),
+    _json(x=float("inf"), y=0.5),
+    {"tool_name": "press_button", "parameters": {"button": "EJECT"}},
+    {"tool_name": "press_button", "parameters": {"button": 3}},
+    {"tool_name": "type_text", "parameters": {"text": 3}},
+    {"tool_name": "type_text", "parameters": {"text": "x" * 10_001}},
+    {"tool_name": "type_text", "parameters": {"text": "\udcff"}},
+    {
+        "tool_name": "multi_swipe",
+        "parameters": dict.fromkeys(("x1", "y1", "x2", "y2"), 0.5) | {"fingers": 99},
+    },
+    {"tool_name": "pinch", "parameters": {"scale": 0}},
+    {
+        "tool_name": "swipe",
+        "parameters": dict.fromkeys(("x1", "y1", "x2", "y2"), 0.5) | {"duration_ms": -1},
+    },
+    functools.reduce(lambda inner, _: {"parameters": inner}, range(300), {}),
+    "tap",
+    [],
+    None,
+    3,
+)
+WRONG_RESETS: tuple[dict[str, object], ...] = (
+    {"seed": "7"},
+    {"seed": -1},
+    {"seed": 1.5},
+    {"seed": True},
+    {"episode_id": 3},
+    {"episode_id": "x" * 256},
+    {"task": 3},
+    {"task": ["bluetooth-on"]},
+    {"looks": "sideways"},
+    {"rewards": "gold"},
+    {"split": "exam"},
+    {"taks": "bluetooth-on"},
+)
+WRONG_FRAMES: tuple[str | bytes, ...] = (
+    b"\x00\x01",
+    "",
+    "{",
+    "[]",
+    "null",
+    "7",
+    '"step"',
+    "{}",
+    '{"type": 7}',
+    '{"type": "dance"}',
+    '{"type": "step"}',
+    '{"type": "state", "more": 1}',
+    '{"type": "step", "data": {}, "session_id": "x"}',
+    "[" * 900 + "]" * 900,
+)
+
+
+def test_the_stock_client_is_told_of_each_wrong_action_and_nothing_changes(served: Served) -> None:
+    """OpenEnv's own client and its own socket; the episode survives all of it."""
+    with client(served) as env:
+        env.reset(task="bluetooth-on", episode_id="kept")
+
+        def state() -> tuple[object, ...]:
+            now = env.state()
+            return now.episode_id, now.step_count, now.task, now.serial
+
+        before = state()
+        for wrong in WRONG_ACTIONS:
+            answer = raw(env, json.dumps({"type": "step", "data": wrong}))
+            assert (answer["type"], answer["data"]["code"]) == ("error", "VALIDATION_ERROR"), wrong
+            assert state() == before, wrong
+        for given in WRONG_RESETS:
+            answer = raw(env, json.dumps({"type": "reset", "data": given}))
+            assert answer["data"]["code"] == "VALIDATION_ERROR", given
+            assert state() == before, given
+        for frame in WRONG_FRAMES:
+            assert raw(env, frame)["type"] == "error", frame
+            assert state() == before, frame
+        with pytest.raises(RuntimeError, match="VALIDATION_ERROR"):
+            env.step(_Unchecked("tap", {"x": 2**2000}))
+        assert env.step(_Unchecked("press_button", {"button": "HOME"})).observation.screen_width
+
+
+class _Unchecked:
+    """An action as a client without our class sends it."""
+
+    def __init__(self, tool: str, parameters: dict[str, object]) -> None:
+        self._sent = {"tool_name": tool, "parameters": parameters}
+
+    def model_dump(self, **_: object) -> dict[str, object]:
+        return self._sent
+
+
+def raw(env: Any, frame: str | bytes) -> dict[str, Any]:
+    """Send a frame on the stock client's own socket; returns the answer."""
+    inner = env._async if hasattr(env, "_async") else env._client
+
+    async def exchanged() -> dict[str, Any]:
+        await inner._ws.send(frame)
+        answer: dict[str, Any] = json.loads(await inner._ws.recv())
+        return answer
+
+    answer: dict[str, Any] = inner._run_sync(exchanged)
+    return answer
+
+
+def test_http_is_told_of_each_wrong_action_and_nothing_changes(served: Served) -> None:
+    assert served.ask("/reset", {"task": "bluetooth-on", "episode_id": "wrong"})[0] == 200
+    before = served.ask("/state")[1]
+    for wrong in WRONG_ACTIONS:
+        assert served.ask("/step", {"action": wrong})[0] == 422, wrong
+    for given in WRONG_RESETS:
+        assert served.ask("/reset", given)[0] == 422, given
+    action = {"tool_name": "press_button", "parameters": {"button": "HOME"}}
+    for body in ({}, {"action": action, "timeout": 1}, {"action": action, "timeout_s": -1}, []):
+        assert served.ask("/step", body)[0] == 422, body
+    assert served.ask("/state")[1] == before
+
+
+def test_a_reset_chooses_what_is_seen_and_how_it_is_paid(served: Served) -> None:
+    with client(served) as env:
+        seen = env.reset(task="bluetooth-on", looks="tree", rewards="shaped")
+        assert not seen.observation.screen_image and seen.observation.extras["tree"]
+        seen = env.reset(task="bluetooth-on", looks="pixels")
+        assert seen.observation.screen_image and not seen.observation.extras["tree"]
+        both = env.reset(task="bluetooth-on").observation
+        assert both.screen_image and both.extras["tree"]
+        names = {
+            split["name"]: [one["id"] for one in tasks_of(served, split["name"])]
+            for split in served.ask("/phone/splits")[1]
+        }
+        for split, ids in names.items():
+            assert env.reset(split=split, seed=3).observation.extras["task"] in ids
+
+
+def tasks_of(served: Served, split: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = served.ask("/phone/tasks", {"split": split})[1]["tasks"]
+    return found
+
+
 def test_a_full_server_says_so_before_it_closes_and_a_client_that_left_makes_room(
     served: Served,
 ) -> None:
@@ -165,8 +332,11 @@ def test_http_has_one_phone_whose_episode_stays(served: Served) -> None:
 
 def test_tasks_schema_and_metadata_are_told(served: Served) -> None:
     assert served.ask("/list_environments") == (200, ["phone"])
-    [split] = served.ask("/phone/splits")[1]
-    tasks = served.ask("/phone/tasks", {"split": split["name"]})[1]["tasks"]
+    splits = [one["name"] for one in served.ask("/phone/splits")[1]]
+    assert splits == ["train", "validation", "test"]
+    ids = [[one["id"] for one in tasks_of(served, name)] for name in splits]
+    assert all(ids) and len({one for some in ids for one in some}) == sum(map(len, ids))
+    tasks = tasks_of(served, "test")
     assert served.ask("/phone/num_tasks", {"split": "test"})[1] == {"num_tasks": len(tasks)}
     one = served.ask("/phone/task", {"split": "test", "index": 0})[1]["task"]
     assert one == tasks[0] and one["goal"]

@@ -6,7 +6,7 @@ Pure. Invariant: each says what is wrong, or nothing.
 from collections.abc import Callable
 from typing import Any
 
-from agent.exercises.exercise import Check, Record, State
+from agent.exercises.exercise import AllOf, Check, Record, State
 
 Find = Callable[[State], Any]
 
@@ -18,11 +18,7 @@ def app(state: State, package: str) -> Any:
 
 def all_of(*checks: Check) -> Check:
     """Join checkers: the first complaint counts."""
-
-    def check(before: State, after: State, record: Record) -> str:
-        return next(filter(None, (one(before, after, record) for one in checks)), "")
-
-    return check
+    return AllOf(checks)
 
 
 def finished(_before: State, _after: State, record: Record) -> str:
