@@ -98,6 +98,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "fastapi": ("console/openenv/app.py",),
     "fastmcp": ("console/openenv/environment.py",),
     "pydantic": ("console/openenv/",),
+    "pydantic_core": ("console/openenv/environment.py",),
     "pyarrow": ("console/datasets/",),
     "google": ("console/evaluation/task_protos.py",),
     "referencing": ("agent/results/schema.py",),
