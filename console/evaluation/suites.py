@@ -259,7 +259,7 @@ def _at(state: Any, keys: Sequence[str]) -> Any:
 
 
 def _nowhere(state: Any, keys: Sequence[str], done: int) -> str:
-    """Say where a path leads nowhere, and what would be there."""
+    """Return where a path leads nowhere, and what is there."""
     place = ".".join(key.replace(".", "/") for key in keys[: done + 1])
     if not isinstance(state, Mapping):
         return f"{place} leads nowhere"

@@ -24,7 +24,7 @@ from agent.text import counted, one_line
 from agent.tools.arguments import Arguments, BadArguments
 from agent.tools.background_jobs import BackgroundJobCreate, job_op
 from console.mcp.phone_tools import PATIENCE_S, ask_here
-from console.mcp.taking_back import afterwards, end, taken
+from console.mcp.taking_back import afterwards, begin_direct_session, end
 from console.mcp.tool import LOOKS, Answer, Asker, Connection, Hints, McpTool, op_of, tool_of
 
 _SLICE_S = 1.0
@@ -59,7 +59,7 @@ async def _create(connection: Connection, asker: Asker, given: CreateJob) -> Ans
     connection.storing = {key: connection.storing[key] for key in waiting}
     purpose = f"Store a job: {one_line(given.title, 60)}"
     serial = await _a_phone(connection.core)
-    session_id = await taken(connection, purpose, serial)
+    session_id = await begin_direct_session(connection, purpose, serial)
     storing = asyncio.create_task(_outcome(connection, session_id, given), name="stores a job")
     connection.storing[session_id] = storing
     connection.at_end.callback(storing.cancel)

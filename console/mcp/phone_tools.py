@@ -19,7 +19,7 @@ from agent.records import DirectStatus, DirectView, Question, Speaker
 from agent.text import counted
 from agent.tools.arguments import Arguments, ToolKind
 from agent.tools.registry import TOOLS, schemas
-from console.mcp.taking_back import TAKE_BACK_S, afterwards, end, take_back, taken
+from console.mcp.taking_back import TAKE_BACK_S, afterwards, begin_direct_session, end, take_back
 from console.mcp.tool import Answer, Asker, Connection, Hints, McpTool
 
 NOT_OFFERED = frozenset({"finish", "more_tools", "update_plan", "remember"})
@@ -55,7 +55,7 @@ class ReleasePhone(Arguments, frozen=True, kw_only=True):
 
 
 async def _take(connection: Connection, asker: Asker, given: TakePhone) -> Answer:
-    session_id = await taken(connection, given.purpose, given.phone)
+    session_id = await begin_direct_session(connection, given.purpose, given.phone)
     connection.phones[session_id] = given.phone
     try:
         answer = await _call(connection, asker, session_id, picture=given.picture)

@@ -19,7 +19,7 @@ from agent.tools.arguments import Arguments
 from console.mcp.job_tools import JOB_TOOLS
 from console.mcp.lines import line_of, phone_lines
 from console.mcp.phone_tools import answer_once, ask_here
-from console.mcp.taking_back import begun
+from console.mcp.taking_back import begin_session
 from console.mcp.tool import LOOKS, Answer, Asker, Connection, Hints, McpTool, op_of, tool_of
 
 _SESSION_ID = Annotated[str, msgspec.Meta(description="The session's id, or its beginning.")]
@@ -107,7 +107,7 @@ async def _start(connection: Connection, _asker: Asker, given: StartSession) -> 
         ),
         speaker=records.Speaker.MODEL,
     )
-    session_id = await begun(connection, op)
+    session_id = await begin_session(connection, op)
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} has begun. Follow it with watch_session.")
 
@@ -238,7 +238,7 @@ async def _resume(connection: Connection, _asker: Asker, given: OneSession) -> A
 async def _fork(connection: Connection, _asker: Asker, given: OneSession) -> Answer:
     session = await _own(connection, given.session)
     op = op_of(protocol.SessionFork, given, session_id=session.session_id)
-    session_id = await begun(connection, op)
+    session_id = await begin_session(connection, op)
     connection.begun.add(session_id)
     return Answer(text=f"Session {session_id} is a copy; steer_session says what it does.")
 

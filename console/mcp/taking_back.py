@@ -39,7 +39,7 @@ async def end(core: Core, session_id: str) -> None:
             await core.request(SessionCancel(session_id=session_id))
 
 
-async def begun(connection: Connection, op: SessionCreate | SessionFork) -> str:
+async def begin_session(connection: Connection, op: SessionCreate | SessionFork) -> str:
     """Create a session and return its id; one whose call is cancelled meanwhile is cancelled."""
     core = connection.core
     making = asyncio.ensure_future(core.request(op))
@@ -55,6 +55,6 @@ async def begun(connection: Connection, op: SessionCreate | SessionFork) -> str:
         raise
 
 
-async def taken(connection: Connection, purpose: str, serial: str) -> str:
-    """Create a direct session of a client and return its id; see `begun`."""
-    return await begun(connection, direct_session(purpose, serial, connection.program))
+async def begin_direct_session(connection: Connection, purpose: str, serial: str) -> str:
+    """Create a direct session of a client and return its id; see `begin_session`."""
+    return await begin_session(connection, direct_session(purpose, serial, connection.program))

@@ -119,7 +119,7 @@ def _add_http(app: FastAPI, env: PhoneEnvironment) -> None:
         """Act in the running episode."""
         if request.model_extra:
             unknown = ", ".join(repr(name[:80]) for name in request.model_extra)
-            detail = f"There is no field {unknown}; there are action, timeout_s and request_id."
+            detail = f"Unknown: {unknown}. The fields are action, timeout_s and request_id."
             raise HTTPException(status_code=422, detail=detail)
         try:
             action = deserialize_action(request.action, PhoneAction)

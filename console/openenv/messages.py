@@ -52,7 +52,7 @@ def wrong_with(message: Message) -> tuple[str, str] | None:
     unknown = sorted(set(said) - {"type", "data"})
     if unknown:
         names = ascii(", ".join(unknown))[:200]
-        return _VALIDATION_ERROR, f"Invalid message: there is no field {names}"
+        return _VALIDATION_ERROR, f"Invalid message: unknown {names}; the fields are type and data"
     levels = list(_levels(said))
     if len(levels) > _DEEPEST + 1:
         return _VALIDATION_ERROR, f"Invalid message: it is more than {_DEEPEST} levels deep"
