@@ -70,7 +70,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "tzlocal": ("agent/schedules.py",),
     "cryptography": (
         *("virtual_phone/adbd/", "agent/operators/", "agent/tls/"),
-        "agent/consent/phone_keys.py",
+        *("agent/consent/phone_keys.py", "console/paired/web_push.py"),
     ),
     "isal": ("virtual_phone/display/png.py",),
     "apkInspector": ("virtual_phone/packages/apk.py",),

@@ -138,7 +138,7 @@ class PhoneDoor:
         if found.paired is not None and found.public != public:
             _log.warning("The code of a phone that is paired already was shown by another one.")
             raise NotAllowedError(
-                "This code was used by another phone.",
+                "This code has paired another phone.",
                 "If that was not yours, revoke it at the computer: switchboard pair list",
             )
         if found.paired is None:

@@ -22,7 +22,11 @@ FILES = {
     "/page.js": ("page.js", "text/javascript"),
     "/card.js": ("card.js", "text/javascript"),
     "/signing.js": ("signing.js", "text/javascript"),
+    "/notices.js": ("notices.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
+    "/worker.js": ("worker.js", "text/javascript"),
+    "/manifest.webmanifest": ("manifest.webmanifest", "application/manifest+json"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 GUARDS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "

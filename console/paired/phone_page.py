@@ -23,9 +23,12 @@ from agent.errors import (
     UsageError,
     WrongStateError,
 )
+from agent.protocol import RequestUserInput
+from agent.records import Question
 from agent.rpc.remote_core import Client
 from console.paired import page_messages
 from console.paired.page_messages import Pair, Queue, Signed, ToPage
+from console.paired.push_sender import PushSender
 from console.paired.queue_view import queue_of
 
 LOOK_S = 20.0
@@ -40,6 +43,7 @@ class PhonePage:
     Args:
         core: the connection that its statements go over.
         phones: those that are known.
+        pushes: tells phones that a question waits; None: nobody is told.
         clock_ms: the time by which statements are made.
     """
 
@@ -48,11 +52,14 @@ class PhonePage:
         core: Client,
         phones: PairedPhones,
         *,
+        pushes: PushSender | None = None,
         clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self._core = core
         self._phones = phones
+        self._pushes = pushes
         self._clock_ms = clock_ms
+        self._sending: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
         self._looks = 0
 
@@ -63,8 +70,10 @@ class PhonePage:
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.wait({task})
+            tasks = {task, *self._sending}
+            for one in tasks:
+                one.cancel()
+            await asyncio.wait(tasks)
 
     async def reply(self, body: bytes) -> bytes:
         """Return the answer to what a page sent; never raises for what is in it."""
@@ -96,9 +105,13 @@ class PhonePage:
         match said:
             case Look(seen=seen):
                 queue, version = await self._queue_after(seen)
-                return self._done(queue=queue, version=version, name=phone.name)
+                vapid = "" if self._pushes is None else self._pushes.public
+                return self._done(queue=queue, version=version, name=phone.name, vapid=vapid)
             case Picture(question_id=question_id):
                 return self._done(picture=await self._picture(question_id))
+            case Push() if self._pushes is not None:
+                self._pushes.subscribe(phone.phone_id, said)
+                return self._done()
             case Push():
                 raise UsageError("This server sends no pushes.")
             case _:
@@ -145,9 +158,20 @@ class PhonePage:
 
     async def _follow(self) -> None:
         async with self._core.events() as events:
-            async for _ in events:
+            async for event in events:
                 news, self._news = self._news, asyncio.Event()
                 news.set()
+                if isinstance(event.msg, RequestUserInput) and self._pushes is not None:
+                    task = asyncio.create_task(self._push(event.msg.question), name="push")
+                    self._sending.add(task)
+                    task.add_done_callback(self._sending.discard)
+
+    async def _push(self, question: Question) -> None:
+        assert self._pushes is not None
+        try:
+            await self._pushes.notify(question)
+        except SwitchboardError as error:
+            _log.warning("Nothing was pushed: %s", error.message)
 
     # --- replies ----------
 

@@ -1,5 +1,6 @@
 """Put the page of paired phones together: its connection, its certificate, its addresses."""
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from agent.rpc.remote_core import Client
 from console.paired.certificate import own_address, page_certificate
 from console.paired.page_server import page_app, serving
 from console.paired.phone_page import PhonePage
+from console.paired.push_sender import PushSender
 
 _LOOPBACK = "127.0.0.1"
 
@@ -45,26 +47,28 @@ async def serving_page(
         UsageError: the address or the URL cannot be used.
         ConfigError: the certificate cannot be made.
     """
-    page = PhonePage(core, PairedPhones(data_dir))
-    async with page.following():
-        if url is not None:
-            origin = _origin_of(url)
+    origin = None if url is None else _origin_of(url)
+    name = host or (own_address() if origin is None else _LOOPBACK)
+    certificate = None
+    if origin is None:
+        now = datetime.now(UTC).replace(microsecond=0)
+        certificate = page_certificate(data_dir, (name,), now)
+    phones = PairedPhones(data_dir)
+    pushes = PushSender(data_dir, phones, origin or _https(name, 443), _now_ms)
+    page = PhonePage(core, phones, pushes=pushes, clock_ms=_now_ms)
 
-            def behind_tunnel(_port: int) -> web.Application:
-                return page_app(page.reply, frozenset({origin}))
+    def make(bound: int) -> web.Application:
+        reached_by = frozenset({origin or _https(name, bound)})
+        return page_app(page.reply, reached_by, certificate.authority if certificate else b"")
 
-            async with serving(behind_tunnel, host=host or _LOOPBACK, port=port, tls=None):
-                yield PageAddress(f"{origin}/", b"")
-            return
-        name = host or own_address()
-        certificate = page_certificate(data_dir, (name,), datetime.now(UTC).replace(microsecond=0))
+    context = certificate.context if certificate else None
+    async with page.following(), serving(make, host=name, port=port, tls=context) as bound:
+        fingerprint = certificate.fingerprint if certificate else b""
+        yield PageAddress(f"{origin or _https(name, bound)}/", fingerprint)
 
-        def by_tls(bound: int) -> web.Application:
-            origins = frozenset({_https(name, bound)})
-            return page_app(page.reply, origins, certificate.authority)
 
-        async with serving(by_tls, host=name, port=port, tls=certificate.context) as bound:
-            yield PageAddress(f"{_https(name, bound)}/", certificate.fingerprint)
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _https(host: str, port: int) -> str:

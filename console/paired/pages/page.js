@@ -1,6 +1,7 @@
 // The page of a paired phone: the queue, its cards, and what was tapped, said as it is: on its way, done
 // or refused. What is sent was signed once and is sent again under the same id until a reply comes.
 import { drawCard, make, row } from "./card.js";
+import { canNotify, install, subscription } from "./notices.js";
 import { forget, keep, kept, newId, pairing, signed } from "./signing.js";
 
 const REPLY_MS = 8000, LOOK_MS = 30000, VOID_MS = 9 * 60_000, SHOWN_MS = 60_000, MOST_WAIT_MS = 8000;
@@ -8,6 +9,7 @@ const byId = (name) => document.getElementById(name);
 const sections = ["pairing", "list", "card"].map(byId);
 let phone = null, offsetMs = 0, seen = "", queue = { cards: [], sessions: [] }, lookedMs = 0, isLost = false, outbox = [], open = null, hint = null;
 
+const installing = install();
 const nowMs = () => Date.now() + offsetMs;
 const clock = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const pause = (ms) => new Promise((resolve) => {
@@ -46,6 +48,7 @@ async function look() {
       if (reply.is_unpaired) return unpaired(reply);
       if (!reply.is_done) throw new Error(reply.message);
       isLost = false;
+      if (!lookedMs) offerNotices(reply.vapid);
       lookedMs = Date.now();
       wait = 500;
       seen = reply.version ?? "";
@@ -130,9 +133,11 @@ function draw() {
   const waiting = queue.cards.filter((one) => !answered(one.question_id));
   byId("cards").replaceChildren(...waiting.map((one) => row(one, nowMs(), () => openCard(one))));
   byId("nothing").hidden = waiting.length > 0;
+  // What was not read yet is not empty.
+  byId("nothing").textContent = lookedMs ? "No open questions." : "Not read yet.";
   byId("sent").replaceChildren(...outbox.map((one) => make("li", { className: one.state }, make("strong", { textContent: told(one) }), make("div", { className: "quiet", textContent: one.about }))));
   if (!hint) byId("sessions").replaceChildren(...queue.sessions.map(sessionRow));
-  byId("idle").hidden = queue.sessions.length > 0;
+  byId("idle").hidden = queue.sessions.length > 0 || !lookedMs;
   if (open) drawStatus();
 }
 
@@ -189,6 +194,18 @@ function drawStatus() {
 }
 
 addEventListener("popstate", () => { open = null; draw(); show(phone ? "list" : "pairing"); });
+async function offerNotices(vapid) {
+  const installed = await installing;
+  byId("notify").hidden = !vapid || !(await canNotify(installed));
+  byId("notify").onclick = async () => {
+    const said = await subscription(installed, vapid).catch(() => null);
+    byId("notify").textContent = said ? "Turning notices on…" : "The browser gave no address for notices.";
+    if (!said) return;
+    const reply = await signed(phone, said, nowMs()).then(speak).catch(() => ({ message: "No connection." }));
+    byId("notify").textContent = reply.is_done ? "Notices are on." : `Notices are not on: ${reply.message}`;
+  };
+}
+
 byId("stop-all").onclick = () => say({ do: "stop_all" }, "stop_all", "Every session");
 
 // --- pairing ----------
@@ -208,7 +225,11 @@ async function pair(code) {
     }
     byId("pairing-title").textContent = "Not paired";
     text.textContent = [reply.message, reply.remedy].filter(Boolean).join(" ");
-    go.hidden = !reply.may_help_again;
+    go.hidden = !reply.may_help_again && !phone;
+    if (phone) {
+      go.textContent = "Open the queue";
+      go.onclick = begin;
+    }
   } catch {
     byId("pairing-title").textContent = "No connection";
     text.textContent = "The computer did not answer. Try again: the code counts for some minutes.";

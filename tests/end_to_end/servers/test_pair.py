@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from playwright.async_api import BrowserContext, Page, Route, async_playwright
 
+from console.paired.page_server import page_app, serving
+from console.paired.phone_page import PhonePage
 from console.paired.qr_code import offer_url
 from console.paired.serving import serving_page
 from tests.console.paired.ground import Ground, opened_ground, phones_of, sent
@@ -170,3 +173,59 @@ async def test_without_a_network_it_says_so_and_delivers_once_when_there_is_one(
         phones_of(found.ground).revoke("Pixel")
         await found.page.reload()
         await found.told("pairing", "revoked")
+
+
+async def test_it_starts_without_a_network_as_an_app_and_shows_what_is_pushed(
+    tmp_path: Path,
+) -> None:
+    async with opened_ground(tmp_path) as ground, async_playwright() as engine:
+        own: list[str] = []
+        page_of = PhonePage(ground.client, phones_of(ground))
+
+        def make(port: int) -> web.Application:
+            # Loopback is a secure context without a certificate.
+            own.append(f"http://localhost:{port}")
+            return page_app(page_of.reply, frozenset(own))
+
+        async with serving(make, host="127.0.0.1", port=0, tls=None):
+            browser = await engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+            context = await browser.new_context(viewport={"width": 390, "height": 844})
+            await context.grant_permissions(["notifications"], origin=own[0])
+            found = Pocket(ground, context, await context.new_page(), f"{own[0]}/")
+            devtools = await context.new_cdp_session(found.page)
+            registered: list[str] = []
+            devtools.on(
+                "ServiceWorker.workerRegistrationUpdated",
+                lambda event: registered.extend(
+                    one["registrationId"] for one in event["registrations"]
+                ),
+            )
+            await devtools.send("ServiceWorker.enable")
+            await found.pair("Pixel")
+            await found.until(
+                "navigator.serviceWorker.ready.then((one) => one.active?.state === 'activated')"
+            )
+            problems = await devtools.send("Page.getInstallabilityErrors")
+            said = [one["errorId"] for one in problems["installabilityErrors"]]
+            assert set(said) <= {"in-incognito"}, said
+            pushed = {
+                "origin": own[0],
+                "registrationId": registered[-1],
+                "data": '{"body": "An approval waits for you.", "tag": "q1"}',
+            }
+            shown = (
+                "navigator.serviceWorker.ready.then((one) => one.getNotifications())"
+                ".then((all) => all.map((one) => one.body))"
+            )
+            async with asyncio.timeout(BOUND_S):
+                # The tools of Chromium drop a push to a worker that has only just begun.
+                while not (bodies := await found.page.evaluate(shown)):
+                    await devtools.send("ServiceWorker.deliverPushMessage", pushed)
+                    await asyncio.sleep(0.2)
+            assert set(bodies) == {"An approval waits for you."}
+            await context.set_offline(True)
+            await found.page.reload()
+            await found.told("link", "No connection")
+            await context.set_offline(False)
+            await found.until("!!document.querySelector('#cards button')")
+            await browser.close()
