@@ -262,6 +262,22 @@ class SafetySettings(_Section, frozen=True, kw_only=True):
         Seconds,
         Meta(description="How long the reviewer is waited for; then the operator is asked."),
     ] = 2.0
+    reviewer_may_approve: Annotated[
+        bool,
+        Meta(
+            description="Let the reviewer answer an approval that is inside a signed warrant, if "
+            "it reads the act as the card and the clause do. The answer is shown first, and can "
+            "be taken back until the act."
+        ),
+    ] = False
+    reviewer_approval_delay_s: Annotated[
+        Annotated[float, Meta(ge=2.0, le=120.0)],
+        Meta(description="How long such an answer is shown before it counts."),
+    ] = 8.0
+    warrant_most_days: Annotated[
+        Annotated[int, Meta(ge=1, le=31)],
+        Meta(description="How many days a warrant may hold at most."),
+    ] = 7
     two_people: Annotated[
         tuple[EffectVerb, ...],
         Meta(

@@ -31,6 +31,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "tokens": ("console.commands.fleet.tokens:tokens", "Manage what scripts may approve."),
     "notices": ("console.commands.fleet.notices:notices", "Test where notices are sent."),
+    "warrants": (
+        "console.commands.fleet.warrants:warrants",
+        "Manage what is allowed without a question.",
+    ),
     "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
     "web": ("console.commands.servers.web:web", "Serve the console to a browser on this machine."),
     "pair": ("console.commands.servers.pair:pair", "Answer from your own phone, by its own key."),

@@ -220,7 +220,24 @@ class AuditWriter:
                 return {
                     "event_type": "allowance_used",
                     "call_id": call_id,
+                    "warrant": event.msg.warrant_id,
+                    "clause": event.msg.clause or None,
                     "detail": one_line(headline(effect), _DETAIL_CHARS),
+                }
+            case protocol.WarrantChanged(warrant=warrant, reason=reason):
+                return {
+                    "event_type": f"warrant_{reason}",
+                    "warrant": warrant.warrant_id,
+                    "caller": warrant.signed_by,
+                    "detail": one_line(warrant.words, _DETAIL_CHARS),
+                }
+            case protocol.WarrantUsed(use=use):
+                return {
+                    "event_type": "warrant_used",
+                    "warrant": use.warrant_id,
+                    "clause": use.clause,
+                    "call_id": use.call_id,
+                    "detail": f"use {use.number}, session {use.session}",
                 }
             case protocol.TextLetThrough(texts=texts):
                 return {

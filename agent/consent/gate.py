@@ -139,7 +139,8 @@ class Gate:
             return op
         # A token's file may be read by any program of this user: an agent's never uses one.
         is_program = verdict.kind is ClientKind.PROGRAM
-        if not is_program and self._is_by_token(question, op, spends=allows is Allows.MORE):
+        by_token = not (is_program or op.persons_only)
+        if by_token and self._is_by_token(question, op, spends=allows is Allows.MORE):
             return op
         if allows is Allows.MORE:
             trouble = "" if is_program else self._token_trouble(question, op)

@@ -4,7 +4,8 @@ Invariant: whatever a task emits is stored before
 `emit` returns, so intent is durable before a phone is touched.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
@@ -13,6 +14,7 @@ import msgspec
 from agent import protocol, records
 from agent.devices.protocols import Device
 from agent.knowledge.library import Library
+from agent.loop.warranting import Warranting
 from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
@@ -92,6 +94,21 @@ class Grant(msgspec.Struct, frozen=True, kw_only=True):
 
     call_id: str
     screen_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedAnswer:
+    """An answer that a question has ready, and that counts if nobody answers within a time.
+
+    It is not stored: after a restart the question is one like others.
+    """
+
+    after_s: float
+    answer: str
+    by: str
+    """Who gives it, for people and the audit."""
+    settle: Callable[[], Awaitable[bool]]
+    """Take what the answer needs, right before it is given; False: it is not given."""
 
 
 class TurnEnd(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,6 +216,10 @@ class TaskContext(Protocol):
     def known_presses(self) -> KnownPresses:
         """The presses that are known to do no more than open another page."""
 
+    @property
+    def warranting(self) -> Warranting:
+        """The warrants that operators signed."""
+
     def now_ms(self) -> int: ...
 
     async def emit(self, *msgs: protocol.EventMsg) -> tuple[protocol.Event, ...]:
@@ -225,6 +246,7 @@ class TaskContext(Protocol):
         deadline_ms: int = 0,
         speaker: records.Speaker = records.Speaker.PRODUCT,
         note: str = "",
+        prepared: PreparedAnswer | None = None,
     ) -> str | None:
         """Ask the operator and wait. None when nobody answered in time or the question was closed.
 
@@ -235,6 +257,7 @@ class TaskContext(Protocol):
             subject: what an approval is about.
             speaker: whose words the text is.
             note: what Switchboard adds to another speaker's words.
+            prepared: the answer that is given where nobody was faster.
         """
 
     async def close_questions(self) -> None:

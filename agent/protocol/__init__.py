@@ -16,6 +16,7 @@ from agent.protocol.events.step_events import *
 from agent.protocol.events.tree_events import *
 from agent.protocol.events.undo_events import *
 from agent.protocol.events.verification_events import *
+from agent.protocol.events.warrant_events import *
 from agent.protocol.events.watch_events import *
 from agent.protocol.look_ups import *
 from agent.protocol.ops.device_ops import *
@@ -28,6 +29,7 @@ from agent.protocol.ops.session_ops import *
 from agent.protocol.ops.tree_ops import *
 from agent.protocol.ops.undo_ops import *
 from agent.protocol.ops.verification_ops import *
+from agent.protocol.ops.warrant_ops import *
 from agent.protocol.ops.watch_ops import *
 from agent.protocol.routes import *
 from agent.protocol.wire import *

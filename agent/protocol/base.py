@@ -28,6 +28,8 @@ class OpBase(
     """What it may let an agent do beyond what it was allowed. Each op says it."""
     allows_more_by: ClassVar[tuple[str, ...]] = ()
     """The fields with which it allows more, where they are not empty."""
+    persons_only: ClassVar[bool] = False
+    """No script's token allows it either."""
     waits_for_phone: ClassVar[bool] = False
     """It may take as long as a phone does: it is carried out beside the others."""
     changes_nothing: ClassVar[bool] = False

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 import msgspec
 
 from agent.protocol.session_filter import STATES, SessionFilter, split_words
-from agent.records import HostInfo, Right, SearchHit, Session, Spending, UndoOffer
+from agent.records import HostInfo, Right, SearchHit, Session, Spending, UndoOffer, WarrantView
 
 Answer = TypeVar("Answer")
 
@@ -137,6 +137,17 @@ class ListUndoOffers(LookUp[tuple[UndoOffer, ...]], frozen=True, kw_only=True):
     session_id: str
 
 
+class ListWarrants(LookUp[tuple[WarrantView, ...]], frozen=True, kw_only=True):
+    """List warrants and drafts, the newest first, with what was used of each."""
+
+    method: ClassVar[str] = "warrants"
+    returns: ClassVar[str] = "warrants with their uses, and why one allows nothing"
+
+    warrant_id: str = ""
+    """Only this one, by its id or a unique prefix."""
+    limit: int = 50
+
+
 AnyLookUp: TypeAlias = (
     ListSessions
     | FindSession
@@ -145,6 +156,7 @@ AnyLookUp: TypeAlias = (
     | ListPhonesInUse
     | ListHosts
     | ListUndoOffers
+    | ListWarrants
 )
 """Every look-up; one that is missing here does not exist."""
 

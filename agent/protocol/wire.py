@@ -17,6 +17,7 @@ from agent.protocol.events.step_events import AnyStepEvent
 from agent.protocol.events.tree_events import AnyTreeEvent
 from agent.protocol.events.undo_events import AnyUndoEvent
 from agent.protocol.events.verification_events import AnyVerificationEvent
+from agent.protocol.events.warrant_events import AnyWarrantEvent
 from agent.protocol.events.watch_events import AnyWatchEvent
 from agent.protocol.ops.device_ops import AnyDeviceOp
 from agent.protocol.ops.direct_ops import AnyDirectOp
@@ -28,6 +29,7 @@ from agent.protocol.ops.session_ops import AnySessionOp
 from agent.protocol.ops.tree_ops import AnyTreeOp
 from agent.protocol.ops.undo_ops import AnyUndoOp
 from agent.protocol.ops.verification_ops import AnyVerificationOp
+from agent.protocol.ops.warrant_ops import AnyWarrantOp
 from agent.protocol.ops.watch_ops import AnyWatchOp
 from agent.protocol.routes import AnyRouteEvent, AnyRouteOp
 from agent.records import (
@@ -40,6 +42,7 @@ from agent.records import (
     Right,
     RunRecord,
     TargetResult,
+    WarrantView,
     Watcher,
 )
 
@@ -64,6 +67,7 @@ Op: TypeAlias = (
     | AnyTreeOp
     | AnyUndoOp
     | AnyVerificationOp
+    | AnyWarrantOp
     | AnyWatchOp
     | AnyRouteOp
     | Shutdown
@@ -101,6 +105,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where the next page of the queue begins; empty at its end."""
     runs: tuple[RunRecord, ...] = ()
     """Of one job, the newest first."""
+    warrant: WarrantView | None = None
     watcher: Watcher | None = None
     watchers: tuple[Watcher, ...] = ()
     commitment: Commitment | None = None
@@ -118,6 +123,7 @@ EventMsg: TypeAlias = (
     | AnyTreeEvent
     | AnyUndoEvent
     | AnyVerificationEvent
+    | AnyWarrantEvent
     | AnyWatchEvent
     | AnyRouteEvent
 )

@@ -5,7 +5,16 @@ from their own fields; they do no I/O. Invariants: coordinates are normalized to
 origin at the top left; times are integer milliseconds since the epoch; durations carry their unit.
 """
 
-from agent.records.allowances import Allowance
+from agent.records.allowances import (
+    Allowance,
+    BorderlineCase,
+    Clause,
+    Correction,
+    Warrant,
+    WarrantStatus,
+    WarrantUse,
+    WarrantView,
+)
 from agent.records.confirmations import (
     CHECKPOINT_SCHEMA,
     Checkpoint,
@@ -148,15 +157,18 @@ __all__ = [
     "AppInfo",
     "AtLimit",
     "Autonomy",
+    "BorderlineCase",
     "Bounds",
     "Budget",
     "BudgetKind",
     "Campaign",
     "Checkpoint",
+    "Clause",
     "Commitment",
     "CommitmentStatus",
     "Condition",
     "Confirmation",
+    "Correction",
     "DaySpent",
     "DeviceInfo",
     "DeviceState",
@@ -247,6 +259,10 @@ __all__ = [
     "Usage",
     "Verification",
     "VerifiedBy",
+    "Warrant",
+    "WarrantStatus",
+    "WarrantUse",
+    "WarrantView",
     "WatchSchedule",
     "Watcher",
     "WatcherStatus",

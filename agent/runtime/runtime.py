@@ -45,6 +45,7 @@ from agent.runtime.handlers.device_handlers import DeviceHandlers
 from agent.runtime.handlers.job_handlers import JobHandlers, StandingHandlers
 from agent.runtime.handlers.record_handlers import RecordHandlers
 from agent.runtime.handlers.session_handlers import SessionHandlers
+from agent.runtime.handlers.warrant_handlers import WarrantHandlers
 from agent.runtime.host_adoption import adopt_unhosted
 from agent.runtime.host_routing import HostRouting
 from agent.runtime.op_queue import OpQueue, Submission
@@ -91,6 +92,7 @@ from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.store import EventDraft, Store, wall_clock_ms
 from agent.tasks.delegation import Delegation
 from agent.text import one_line
+from agent.warrants.warrant_service import WarrantService
 from agent.watchers.watcher_service import WatcherService
 
 OVERVIEW_TREES = 200
@@ -150,7 +152,10 @@ class Runtime(StoredLookUps):
         self.notices = self._notices
         """What shows notices, by sinks that may be added."""
         self._watches = WatcherService(parts, self._job_service, self._notices)
+        self._warrants = WarrantService(parts)
         parts.door.carry_out = self._serve
+        parts.door.warrants = self._warrants.store
+        parts.door.answer = answering.answer
         parts.door.check = self._check
         self._job_service.delivery.announce = self._notices.announce
         self._job_service.delivery.withdraw_notice = self._notices.withdraw
@@ -179,6 +184,7 @@ class Runtime(StoredLookUps):
             ),
             JobHandlers(self._job_service),
             StandingHandlers(self._notices, self._watches),
+            WarrantHandlers(self._warrants),
         )
         self._router = Router(parts.fleet, rooms)
         self.answer_all(rooms)
@@ -203,6 +209,7 @@ class Runtime(StoredLookUps):
                 self._pruning.on_commit,
                 self._job_service.on_commit,
                 self._watches.on_commit,
+                self._warrants.on_commit,
             ),
             self._listeners.publish,
             None if parts.peers is None else self._on_elsewhere,
@@ -462,6 +469,7 @@ class Runtime(StoredLookUps):
         if self._parts.peers is not None:
             await adopt_unhosted(self.store, self._parts.store, self._parts.peers)
         await self._registry.load()
+        await self._warrants.store.load()
         self._parts.questions.load(await self._parts.store.open_questions())
         resumable = await recover(self._parts)
         await self._attaching.release_all()

@@ -66,6 +66,9 @@ def sentence(msg: protocol.EventMsg) -> tuple[Tone, str, str]:
             return Tone.WARNING, text, again
         case protocol.BudgetExtended(kind=kind, amount=amount):
             return Tone.INFO, f"The budget was extended by {amount:g} {term(kind)}.", ""
+        case protocol.AllowanceUsed(effect=effect, warrant_id=str(warrant)) if warrant:
+            by = f"warrant {warrant}, clause {msg.clause}"
+            return Tone.INFO, f"Allowed by {by}: {headline(effect)}.", ""
         case protocol.AllowanceUsed(effect=effect):
             return Tone.INFO, f"Allowed for this session: {headline(effect)}.", ""
         case protocol.ActReviewed(review=review):

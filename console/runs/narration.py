@@ -84,6 +84,8 @@ def _event_line(msg: protocol.EventMsg) -> str:
             return "the operator handed the wheel back" + (f": {note}" if note else "")
         case protocol.BudgetExtended(kind=kind, amount=amount):
             return f"budget extended by {amount:g} {term(kind)}"
+        case protocol.AllowanceUsed(effect=effect, warrant_id=str(warrant)) if warrant:
+            return f"allowed by warrant {warrant}, clause {msg.clause}: {headline(effect)}"
         case protocol.AllowanceUsed(effect=effect):
             return f"allowed for this session: {headline(effect)}"
         case protocol.TextRedacted(kinds=kinds, where=where):

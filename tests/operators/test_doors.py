@@ -20,7 +20,10 @@ OPS: tuple[type[Any], ...] = typing.get_args(protocol.Op)
 FILLED: dict[str, Any] = {
     "action": records.TargetAction.CLOSE,
     "answer": "yes",
+    "clauses": (),
     "commitment_id": 1,
+    "corrections": (),
+    "expires_ms": 1,
     "gesture": protocol.WheelButton(button="HOME"),
     "goal": "x",
     "host": "rack-2",
@@ -31,6 +34,8 @@ FILLED: dict[str, Any] = {
     "text": "x",
     "title": "x",
     "token": "t",
+    "words": "messages to Ana",
+    "warrant_id": "w-1",
     "watcher_type": records.WatcherType.SCREEN_TEXT,
 }
 
@@ -147,6 +152,7 @@ async def looks(client: Client, house: Furniture, tag: str) -> list[tuple[str, o
     await tried("overview", client.overview())
     await tried("status", client.status())
     await tried("search", client.look_up(protocol.SearchEvents(query="look")))
+    await tried("warrants", client.look_up(protocol.ListWarrants()))
     await tried("phones in use", client.look_up(protocol.ListPhonesInUse()))
     await tried("hosts", client.look_up(protocol.ListHosts()))
     await tried("spending", client.look_up(protocol.SumSpending(since_ms=0)))
@@ -341,7 +347,7 @@ def test_every_op_and_look_up_says_what_it_needs() -> None:
 def test_every_field_that_names_something_is_known() -> None:
     """A new way to name a session, phone or job is said in `scope`, or its op is of all phones."""
     ends = ("_id", "serial", "_ids", "serials")
-    known = NAMING_FIELDS | {"message_id", "request_id", "commitment_id"}
+    known = NAMING_FIELDS | {"message_id", "request_id", "commitment_id", "warrant_id"}
     for kind in OPS:
         for name in kind.__struct_fields__:
             assert not name.endswith(ends) or name in known, f"{kind.__name__}.{name}"

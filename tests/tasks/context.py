@@ -10,7 +10,8 @@ from agent.devices.protocols import Device
 from agent.errors import DeviceLostError
 from agent.knowledge.library import Library, load
 from agent.loop.conversation.operator_words import OperatorWords
-from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
+from agent.loop.task_context import Grant, Limits, PreparedAnswer, ServiceOp, Steering
+from agent.loop.warranting import Warranting
 from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
@@ -56,6 +57,7 @@ class MemoryContext:
     library: Library = field(default_factory=load)
     autonomy: records.Autonomy = records.Autonomy.TRUSTED_ACTIONS
     allowances: tuple[records.Allowance, ...] = ()
+    warranting: Warranting = field(default_factory=Warranting)
     dry_run: bool = False
     budget: records.Budget = field(default_factory=records.Budget)
     at_limit: records.AtLimit = records.AtLimit.ASK
@@ -185,6 +187,7 @@ class MemoryContext:
         deadline_ms: int = 0,
         speaker: records.Speaker = records.Speaker.PRODUCT,
         note: str = "",
+        prepared: PreparedAnswer | None = None,
     ) -> str | None:
         question = records.Question(
             question_id=f"q-{len(self.questions)}",
@@ -203,6 +206,8 @@ class MemoryContext:
         self.questions.append(question)
         await self.emit(protocol.RequestUserInput(question=question))
         answer = self.answer(question)
+        if answer is None and prepared is not None and await prepared.settle():
+            answer = prepared.answer
         if answer is not None:
             stored = "" if secret else answer
             answered = protocol.QuestionAnswered(question_id=question.question_id, answer=stored)

@@ -136,8 +136,14 @@ class ActsSoFar:
 class ActReviews:
     """The reviews of one turn."""
 
-    def __init__(self, context: TaskContext, seconds: Seconds) -> None:
+    def __init__(
+        self,
+        context: TaskContext,
+        seconds: Seconds,
+        warrants: Callable[[], tuple[str, ...]] = lambda: (),
+    ) -> None:
         self._context = context
+        self._warrants = warrants
         self._seconds = seconds
         self._so_far: ActsSoFar | None = None
         self._pictures = Pictures()
@@ -164,6 +170,7 @@ class ActReviews:
             before=self.so_far.screen,
             done=tuple(self.so_far.done),
             approved=self.so_far.approved,
+            warrants=self._warrants(),
         )
 
     def begin(self, resolved: ResolvedAction, screen: Observation) -> None:

@@ -17,9 +17,10 @@ from agent.loop.acting.act_reviews import ActReviews
 from agent.loop.acting.acts import acts_of, stored_acts
 from agent.loop.acting.goal_reading import goal_words
 from agent.loop.acting.run_approvals import run_events
+from agent.loop.acting.warrant_passes import Nearest, WarrantPasses
 from agent.loop.observe import Seconds
 from agent.loop.screen.verify import blocked, failed
-from agent.loop.task_context import TaskContext
+from agent.loop.task_context import PreparedAnswer, TaskContext
 from agent.protocol import AllowanceUsed, ToolCallRequested
 from agent.records import DIRECT, ActReview, Autonomy, Element, Observation, ReviewVerdict, Subject
 from agent.safety.allowances.covering import Covered, covering
@@ -45,6 +46,7 @@ from agent.safety.scope import out_of_scope
 from agent.safety.typed_text import TypedText
 from agent.safety.unread.goal_words import GoalWords
 from agent.safety.unread.rules import settle_unread
+from agent.safety.warrants.reach import Scene
 from agent.text import one_line
 from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import (
@@ -115,9 +117,13 @@ class Guard:
     _judged: tuple[ResolvedAction, Observation, Verdict] | None = None
     """The newest judgement: an action is weighed when it is stored and when it is ruled on."""
     _typed: TypedText | None = None
+    _warrants: WarrantPasses = field(init=False)
+    _review: ActReview | None = None
+    """What the reviewer says of the action that is ruled on; None: it was not asked."""
 
     def __post_init__(self) -> None:
-        self.reviews = ActReviews(self.context, self.seconds)
+        self._warrants = WarrantPasses(self.context)
+        self.reviews = ActReviews(self.context, self.seconds, self._warrants.words)
 
     def weigh(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
         """Judge an action by all that is known without asking anybody."""
@@ -249,11 +255,11 @@ class Guard:
         A review makes a verdict stricter, and lets pass what only guesses ask about.
         """
         verdict = self.weigh(resolved, screen)
-        self._bound_to = ""
+        self._bound_to, self._review = "", None
         if not self._needs_review(verdict, resolved, screen):
             self.reviews.drop()
             return verdict
-        review = await self.reviews.review(resolved, screen, call)
+        self._review = review = await self.reviews.review(resolved, screen, call)
         if verdict.decision is Decision.ASK:
             if review.verdict is ReviewVerdict.ALLOW:
                 return self._without_guess(resolved, screen)
@@ -342,12 +348,17 @@ class Guard:
             )
             self.allow_rest(verdict, resolved, screen)
             return Ruling()
+        near = self._nearest_warrant(resolved, verdict, screen)
+        if await self._warrants.passes(near, self._review, resolved.element, call.call_id):
+            self.allow_rest(verdict, resolved, screen)
+            return Ruling()
         if effect is not None:
             more = why_asked(effect.verb, self.context.session.allowances)
             reason = "; ".join(filter(None, (verdict.reason, more)))
             verdict = replace(verdict, reason=reason)
-        answer = await self.ask(resolved, verdict, screen, call)
+        answer = await self._ask_beside(near, resolved, verdict, screen, call)
         if is_yes(answer):
+            await self._warrants.told_of_use(near, resolved.element, call.call_id)
             self._granted().take(subject, answer)
             self.allow_rest(verdict, resolved, screen)
             instead = typed_instead(answer) if isinstance(resolved.action, TypeText) else None
@@ -358,26 +369,12 @@ class Guard:
     def _allowance(
         self, resolved: ResolvedAction, verdict: Verdict, screen: Observation
     ) -> Covered | None:
-        """Return the session's allowance that covers an action which would be asked about.
-
-        None where the action is more than the one effect: it holds a secret, opens an address, does
-        several acts, or is in an app that the operator wants to be asked about.
-        """
+        """Return the session's allowance that covers an action which would be asked about."""
         session = self.context.session
         if session.autonomy is not Autonomy.TRUSTED_ACTIONS or session.for_job:
             return None
-        acts = acts_of(resolved)
-        if verdict.effect is None or (len(acts) > 1 and not wants_keypad_secret(resolved)):
+        if verdict.effect is None or not self._is_one_effect(resolved, verdict, screen):
             return None
-        rule = rule_for(_package(resolved, screen), verdict.capability, self.context.app_rules)
-        if rule is not None and rule.decision not in {AppDecision.ALLOW, AppDecision.INHERIT}:
-            return None
-        for act in acts:
-            if judge_text(act.text or act.link).decision is not Decision.ALLOW:
-                return None
-            listed = self.context.destinations
-            if judge_egress(act, screen, goal=self._operator_text, listed=listed) is not None:
-                return None
         labels = [element.label for element in screen.elements]
         return covering(
             verdict.effect,
@@ -385,6 +382,67 @@ class Guard:
             labels,
             app_currency=self.flow.currency_of(verdict.effect.app),
         )
+
+    def _is_one_effect(
+        self, resolved: ResolvedAction, verdict: Verdict, screen: Observation
+    ) -> bool:
+        """Return whether an action is nothing beside its one effect.
+
+        It holds no secret, opens no address, does not several acts, and is in no app that the
+        operator wants to be asked about.
+        """
+        acts = acts_of(resolved)
+        if len(acts) > 1 and not wants_keypad_secret(resolved):
+            return False
+        rule = rule_for(_package(resolved, screen), verdict.capability, self.context.app_rules)
+        if rule is not None and rule.decision not in {AppDecision.ALLOW, AppDecision.INHERIT}:
+            return False
+        for act in acts:
+            if judge_text(act.text or act.link).decision is not Decision.ALLOW:
+                return False
+            listed = self.context.destinations
+            if judge_egress(act, screen, goal=self._operator_text, listed=listed) is not None:
+                return False
+        return True
+
+    def _nearest_warrant(
+        self, resolved: ResolvedAction, verdict: Verdict, screen: Observation
+    ) -> Nearest | None:
+        """Return the signed warrant that an action is inside of, or nearest to."""
+        effect = verdict.effect
+        if effect is None or effect.verb in self.context.warranting.two_people:
+            return None
+        if not self._is_one_effect(resolved, verdict, screen):
+            return None
+        scene = Scene(
+            now_ms=self.context.now_ms(),
+            labels=tuple(element.label for element in screen.elements),
+            app_currency=self.flow.currency_of(effect.app),
+        )
+        return self._warrants.nearest(effect, scene)
+
+    async def _ask_beside(
+        self,
+        near: Nearest | None,
+        resolved: ResolvedAction,
+        verdict: Verdict,
+        screen: Observation,
+        call: ToolCallRequested,
+    ) -> str | None:
+        """Ask, with a card that says how the action stands to a warrant."""
+        if near is None:
+            return await self.ask(resolved, verdict, screen, call)
+        may_review = self.context.warranting.reviewer_may_approve and self.reviews.is_on
+        if may_review and self._review is None:
+            self._review = await self.reviews.review(resolved, screen, call)
+        prepared = self._warrants.prepared(near, self._review, call.call_id)
+        note = near.words
+        if prepared is not None:
+            note = (
+                f"{prepared.by[:1].upper()}{prepared.by[1:]}, approves it in "
+                f"{prepared.after_s:.0f} s. Reject it, or pause the session, to take that back."
+            )
+        return await self.ask(resolved, verdict, screen, call, note=note, prepared=prepared)
 
     def allow_rest(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:
         """Allow the rest of what was approved: a code, the phone's own confirmation."""
@@ -411,6 +469,9 @@ class Guard:
         verdict: Verdict,
         screen: Observation,
         call: ToolCallRequested,
+        *,
+        note: str = "",
+        prepared: PreparedAnswer | None = None,
     ) -> str | None:
         """Ask the operator to approve, with the element and the frame."""
         return await self.context.ask(
@@ -420,6 +481,8 @@ class Guard:
             options=OPTIONS,
             approval=True,
             subject=subject_of(resolved, verdict, screen, call),
+            note=note,
+            prepared=prepared,
         )
 
     def _granted(self) -> Grants:

@@ -116,13 +116,17 @@ class BudgetExtended(EventBase, frozen=True, kw_only=True, tag="budget_extended"
 
 
 class AllowanceUsed(EventBase, frozen=True, kw_only=True, tag="allowance_used"):
-    """An effect passed without asking, under an allowance; stored before the phone is touched."""
+    """An effect passed without asking, under an allowance or a clause of a warrant; stored before
+    the phone is touched.
+    """
 
     call_id: str
-    at: int  # The allowance's place among the session's, from 0.
+    at: int  # The allowance's place among the session's, from 0; −1: a warrant's clause.
     amount: int  # In the unit of its limit: messages, or hundredths of the currency.
     effect: Effect  # What passed, as an approval would state it.
     element: Element | None = None
+    warrant_id: str = ""
+    clause: int = 0  # Of the warrant, from 1.
 
 
 class StreamError(EventBase, frozen=True, kw_only=True, tag="stream_error"):

@@ -45,25 +45,31 @@ def covering(
         app_currency: the one currency that the app shows; empty: none, or several. It counts for
             an amount that is nothing but a number.
     """
-    needed, unit = _needed(effect, labels), effect.currency
+    needed, unit = used_by(effect, labels), effect.currency
     if effect.amount is not None and not unit and is_number(effect.amount.text):
         unit = app_currency
     if needed is None or effect.recipient is None:
         return None
-    name = _name(effect.recipient.text)
+    name = compared_name(effect.recipient.text)
     for at, one in enumerate(allowances):
         if one.verb is not effect.verb or one.left < needed:
             continue
-        if one.verb is EffectVerb.SPEND and (not unit or _unit(one.currency) != _unit(unit)):
+        if one.verb is EffectVerb.SPEND and (
+            not unit or compared_unit(one.currency) != compared_unit(unit)
+        ):
             continue
-        if name in map(_name, one.recipients):
+        if name in map(compared_name, one.recipients):
             return Covered(at=at, amount=needed, effect=effect)
     return None
 
 
-def _needed(effect: Effect, labels: Iterable[str]) -> int | None:
-    """Return how much an effect uses; None where no allowance can cover it."""
-    if not _is_read(effect.recipient):
+def used_by(effect: Effect, labels: Iterable[str]) -> int | None:
+    """Return how much an effect uses: messages, or hundredths; None where none can cover it.
+
+    Args:
+        labels: what the screen says, where a price for each month is found.
+    """
+    if not is_read(effect.recipient):
         return None
     if effect.content is not None and TAKEN_OUT.search(effect.content.text):
         return None
@@ -71,7 +77,7 @@ def _needed(effect: Effect, labels: Iterable[str]) -> int | None:
         case EffectVerb.SEND:
             return 1
         case EffectVerb.SPEND:
-            if effect.amount is None or not _is_read(effect.amount):
+            if effect.amount is None or not is_read(effect.amount):
                 return None
             said = effect.amount.text
             if not is_whole(said) and not is_number(said):
@@ -84,7 +90,8 @@ def _needed(effect: Effect, labels: Iterable[str]) -> int | None:
             return None
 
 
-def _is_read(fact: Stated | None) -> bool:
+def is_read(fact: Stated | None) -> bool:
+    """Return whether a fact was read on the phone, whole, with nothing redacted."""
     return (
         fact is not None
         and fact.source in _RECIPIENT_SOURCES
@@ -93,7 +100,7 @@ def _is_read(fact: Stated | None) -> bool:
     )
 
 
-def _name(text: str) -> str:
+def compared_name(text: str) -> str:
     """Return a name in the form in which two are compared: letters that look alike stay apart."""
     name = folded(text)
     name = _NOT_OF_A_NUMBER.sub("", name) if _NUMBER.fullmatch(name) else name
@@ -101,5 +108,6 @@ def _name(text: str) -> str:
     return name + hidden(text)
 
 
-def _unit(code: str) -> str:
+def compared_unit(code: str) -> str:
+    """Return a currency in the form in which two are compared."""
     return _SIGNS.get(code, code)

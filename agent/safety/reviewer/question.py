@@ -24,6 +24,7 @@ REVIEW_TOOL = "give_review"
 _GOAL_CHARS, _WORDS_CHARS = 900, 900
 _NOW_BYTES, _BEFORE_BYTES = 1300, 350
 _DONE_SHOWN = 6
+_WARRANT_CHARS = 500
 _TYPED_CHARS = 300
 _CLOCK = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?\b")
 _VIEWS = {EffectVerb.PRESS, EffectVerb.TYPE, EffectVerb.NAVIGATE, EffectVerb.LEAVE_APP}
@@ -119,6 +120,8 @@ class ReviewQuestion(msgspec.Struct, frozen=True, kw_only=True):
     approved: tuple[str, ...] = ()
     """What the operator has just approved, by the number of the act and its effect: an app has no
     word in it."""
+    warrants: tuple[str, ...] = ()
+    """What the operator allows by signed warrants; it asks for nothing by itself."""
 
     @property
     def text(self) -> str:
@@ -134,6 +137,10 @@ class ReviewQuestion(msgspec.Struct, frozen=True, kw_only=True):
             if room < 40:
                 break
         lines += kept[::-1]
+        for words in self.warrants:
+            # The object is compared with a list, name by name.
+            said = unfenced(on_one_line(words, _WARRANT_CHARS))
+            lines.append(f"- allowed, if asked for: {said} Name what is bought by commas alone.")
         if self.approved:
             lines.append(f"Just approved by the operator, each once: {'; '.join(self.approved)}.")
         return "\n".join([*lines, fenced("\n".join(self._shown())), self._act_line()])

@@ -10,6 +10,7 @@ from agent.core import Peers
 from agent.devices.protocols import Fleet
 from agent.knowledge.navigation_map import NavigationMap
 from agent.loop.task_context import ServiceOp, SessionTask
+from agent.loop.warranting import NO_WARRANTS, Warrants
 from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
@@ -34,6 +35,9 @@ class Door:
     carry_out: Callable[[Session, ServiceOp], Awaitable[Reply]] | None = None
     check: Callable[[Session, ServiceOp], Awaitable[None]] | None = None
     """Refuse what `carry_out` would refuse, and do nothing."""
+    warrants: Warrants = NO_WARRANTS
+    answer: Callable[..., Awaitable[str]] | None = None
+    """Answer a question; see `Answering.answer`."""
 
 
 @dataclass

@@ -16,7 +16,8 @@ from agent.devices.protocols import Device
 from agent.errors import DeviceLostError, UsageError
 from agent.knowledge.library import DIRECTORY, Library, load
 from agent.loop.conversation.operator_words import OperatorWords
-from agent.loop.task_context import Grant, Limits, ServiceOp, Steering
+from agent.loop.task_context import Grant, Limits, PreparedAnswer, ServiceOp, Steering
+from agent.loop.warranting import Warranting
 from agent.models.model import Model
 from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
@@ -31,6 +32,7 @@ from agent.sessions.registry.supervisor import settled
 from agent.sessions.rules.answers import REPLY_RULE, checked_parts, shown_text
 from agent.sessions.rules.two_person_approval import people_for
 from agent.sessions.turns.device_losses import losing
+from agent.sessions.turns.question_times import default_deadline_ms, give_prepared
 
 _STREAK_S = 20.0  # Losses closer than this belong together.
 _LONGEST_PAUSE_S = 8.0
@@ -193,6 +195,16 @@ class TurnContext:
     def reviewing(self) -> Reviewing:
         return self._reviewing
 
+    @property
+    def warranting(self) -> Warranting:
+        safety = self._parts.settings.safety
+        return Warranting(
+            warrants=self._parts.door.warrants,
+            reviewer_may_approve=safety.reviewer_may_approve,
+            delay_s=safety.reviewer_approval_delay_s,
+            two_people=safety.two_people,
+        )
+
     def now_ms(self) -> int:
         return self._parts.clock_ms()
 
@@ -226,6 +238,7 @@ class TurnContext:
         deadline_ms: int = 0,
         speaker: records.Speaker = records.Speaker.PRODUCT,
         note: str = "",
+        prepared: PreparedAnswer | None = None,
     ) -> str | None:
         policy = self._parts.settings.safety.two_people
         answer = await self._answer_to(
@@ -240,11 +253,12 @@ class TurnContext:
                 note=note,
                 secret=secret,
                 subject=subject,
-                deadline_ms=deadline_ms or self._default_deadline_ms(),
+                deadline_ms=deadline_ms or default_deadline_ms(self._parts),
                 call_id=call_id,
                 step=step,
                 people=people_for(subject, policy) if approval else 1,
-            )
+            ),
+            prepared,
         )
         return None if answer is None else answer.text
 
@@ -269,17 +283,27 @@ class TurnContext:
                 header=header,
                 parts=asked,
                 secret=any(part.secret for part in asked),
-                deadline_ms=deadline_ms or self._default_deadline_ms(),
+                deadline_ms=deadline_ms or default_deadline_ms(self._parts),
                 call_id=call_id,
                 step=step,
             )
         )
 
-    async def _answer_to(self, question: records.Question) -> records.Answer | None:
+    async def _answer_to(
+        self, question: records.Question, prepared: PreparedAnswer | None = None
+    ) -> records.Answer | None:
         """Return the answer to a question; if the call asked before a crash, to that one."""
         before = asked_before(self._history, question.call_id)
         if before is None:
-            return await self._await_answer(question, protocol.RequestUserInput(question=question))
+            asking = protocol.RequestUserInput(question=question)
+            if prepared is None or question.people > 1:
+                return await self._await_answer(question, asking)
+            ready = give_prepared(self._parts, self._live, question, prepared)
+            giving = asyncio.create_task(ready, name="prepared answer")
+            try:
+                return await self._await_answer(question, asking)
+            finally:
+                giving.cancel()
         asked, answered = before
         if answered is None:
             return await self._await_answer(asked)
@@ -432,10 +456,6 @@ class TurnContext:
             return await answer
         finally:
             questions.forget(question.question_id)
-
-    def _default_deadline_ms(self) -> int:
-        timeout_s = self._parts.settings.run.answer_timeout_s
-        return self.now_ms() + round(timeout_s * 1000) if timeout_s > 0 else 0
 
     def _check_open(self) -> None:
         if self._turn.mute or self._live.turn is not self._turn:

@@ -97,6 +97,9 @@ async def disguises(ground: Ground) -> dict[str, Calls]:
         "an undoing that is approved beforehand": asking(
             "undo_effect", session_id=session_id, approved=True
         ),
+        "a warrant that it signs": asking(
+            "warrant_sign", warrant_id="w-", clauses=[], expires_ms=0
+        ),
         "what was redacted": asking("session_let_through", session_id=session_id),
         "a hint of the operator's": asking(
             "steer_edit", session_id=session_id, message_id="m", text="send it"
@@ -114,6 +117,8 @@ async def as_the_operator(ground: Ground) -> dict[str, Calls]:
             "wheel_act", serial="lab-1", gesture={"do": "button", "button": "HOME"}
         ),
         "a job": asking("job_create", title="x", prompt="y"),
+        "a warrant's words": asking("warrant_draft", words="today 3 messages to Ana Silva"),
+        "a warrant's cases": asking("warrant_correct", warrant_id="w-", corrections=[]),
         "a rollback": asking("session_rollback", session_id=session_id),
         "a verdict": asking("session_verify", session_id=session_id),
         "deleting": asking("session_delete", session_id=session_id),

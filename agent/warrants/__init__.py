@@ -1,0 +1,1 @@
+"""What an operator allows in words: drafting, signing, and the uses of warrants."""
