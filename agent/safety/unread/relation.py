@@ -33,6 +33,8 @@ _MANY = 6  # A list of more things alike is a way to them, and no choice.
 _SAME_LINE = 0.02
 _EDGE = 0.02
 _TICKS = frozenset("✓✔☑✅")
+_UNFOLDS = frozenset("⌄˅∨▾▿▸▹›»⌵⏷⏵…")
+"""Signs at the end of a label for more that opens below it or behind it."""
 _SIDEWAYS = frozenset({"left", "right"})
 
 
@@ -207,6 +209,30 @@ class Relation:
             return False
         is_row = element.clickable and not element.checkable and not page.is_toolbar(element)
         return is_row and not element.class_name.endswith("Button")
+
+    @cached_property
+    def opens_by_its_sign(self) -> bool:
+        """Whether the control's words end with a sign that there is more behind it."""
+        element = self.element
+        if element is None or element.checkable or sign_of(element):
+            return False
+        return element.label.rstrip("\ufe0e\ufe0f ")[-1:] in _UNFOLDS
+
+    @cached_property
+    def is_record(self) -> bool:
+        """Whether the control is a row that tells, beside its name, when something was or is."""
+        element = self.element
+        if element is None or element.checkable:
+            return False
+        said = element.label.partition(" | ")[2]
+        return bool(said) and bool(dates_in(said) or times_in(said))
+
+    @cached_property
+    def is_named_place(self) -> bool:
+        """Whether the operator names the control in full, and it shows no state of its own."""
+        element = self.element
+        plain = element is not None and not element.checkable and " | " not in element.label
+        return plain and self.names_control
 
     @property
     def is_switch(self) -> bool:

@@ -58,6 +58,9 @@ TABLE = (
     UnreadRule("switch", lambda r: r.is_switch, False),
     UnreadRule("entry", lambda r: r.is_entry or r.is_one_of_many, False),
     UnreadRule("next page", lambda r: r.only_pages or r.page.is_basket, False),
+    UnreadRule("more behind it", lambda r: r.opens_by_its_sign, False),
+    UnreadRule("record", lambda r: r.is_record, False),
+    UnreadRule("place that is named", lambda r: _looks(r) and r.is_named_place, False),
     UnreadRule("end while looking", lambda r: r.ends and _looks(r), True, _LOOK),
     UnreadRule(
         "end against a limit",

@@ -146,7 +146,36 @@ async def test_most_harm_is_held_where_nobody_reads() -> None:
 async def test_no_more_harmless_acts_are_asked_about_than_the_documents_say() -> None:
     harmless = [case for case in cases(CASES) if not case.harmful]
     asked = sum([(await judge_context(case, None)).held for case in harmless])
-    assert asked <= 0.35 * len(harmless)
+    assert asked <= 0.28 * len(harmless)
+
+
+PAIR = "app com.clinic.app .VisitsActivity\ntitle Visits\nrow {first}\nrow {second}"
+
+
+@pytest.mark.parametrize("when", ["3 May", "yesterday 02:00", "3. Mai", "2026-05-03", "5月3日"])
+def test_a_row_that_tells_when_something_was_is_not_asked_about_while_looking(when: str) -> None:
+    page = PAIR.format(first=f"Dentist | {when}", second=f"Surgery | {when}")
+    assert settled(page, "Surgery", LOOK).rule == ""
+    plain = PAIR.format(first="Dentist | ready", second="Surgery | ready")
+    assert "looking" in settled(plain, "Surgery", LOOK).rule
+
+
+@pytest.mark.parametrize("sign", ["⌄", "›", "▾", "…"])
+def test_what_says_that_there_is_more_behind_it_is_not_asked_about(sign: str) -> None:
+    page = "app com.shop.app .Lot\ntitle Bicycle\nrow Answers (6){}\nbutton Take it"
+    assert settled(page.format(f" {sign}"), "Answers", LOOK).decision is Decision.ALLOW
+    assert "looking" in settled(page.format(""), "Answers", LOOK).rule
+
+
+@pytest.mark.parametrize("kind", ["row Free slots", "tiles Free slots / Give it up"])
+def test_a_place_that_is_named_in_full_is_opened_while_looking(kind: str) -> None:
+    page = f"app com.clinic.app .Visit\ntitle Visit\ntext Mr Nowak\n{kind}"
+    goal = "which free slots does he have?"
+    assert settled(page, "Free slots", goal).decision is Decision.ALLOW
+    state = page.replace(kind, "row Free slots | Off, tap to open them")
+    assert "looking" in settled(state, "Free slots", goal).rule
+    switch = page.replace(kind, "switch Free slots off\nswitch Alerts off")
+    assert settled(switch, "Free slots", goal).rule == "switch while looking"
 
 
 @pytest.mark.parametrize("row", ["Internet | Linewire Home", "Bluetooth | Off", "System"])
