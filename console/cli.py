@@ -38,6 +38,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fleet": ("console.commands.fleet.fleet:fleet", "Show a fleet's hosts, and what is wrong."),
     "web": ("console.commands.servers.web:web", "Serve the console to a browser on this machine."),
     "pair": ("console.commands.servers.pair:pair", "Answer from your own phone, by its own key."),
+    "relay": (
+        "console.commands.servers.relay:relay",
+        "Be a relay: boxes for what paired phones seal.",
+    ),
     "serve": (
         "console.commands.servers.serve:serve",
         "Serve the ops over HTTP, described by OpenAPI.",

@@ -22,6 +22,7 @@ FILES = {
     "/page.js": ("page.js", "text/javascript"),
     "/card.js": ("card.js", "text/javascript"),
     "/signing.js": ("signing.js", "text/javascript"),
+    "/wire.js": ("wire.js", "text/javascript"),
     "/notices.js": ("notices.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
     "/worker.js": ("worker.js", "text/javascript"),
@@ -75,7 +76,7 @@ def page_app(reply: Reply, origins: frozenset[str], authority: bytes = b"") -> w
     app = web.Application(middlewares=[guard], client_max_size=MOST_BYTES)
     app.on_response_prepare.append(mark)
     for path, (name, kind) in FILES.items():
-        app.router.add_get(path, _file(name, kind))
+        app.router.add_get(path, page_file(name, kind))
     app.router.add_post("/speak", speak)
     if authority:
         app.router.add_get("/authority.crt", trust)
@@ -86,7 +87,9 @@ _OWN_SITES = frozenset({"none", "same-origin"})
 """How a browser says that a request is the page's own, or typed by its user (Fetch Metadata)."""
 
 
-def _file(name: str, kind: str) -> Handler:
+def page_file(name: str, kind: str) -> Handler:
+    """Return what sends one file of the page."""
+
     async def send(_request: web.Request) -> web.StreamResponse:
         return web.Response(body=(PAGES / name).read_bytes(), content_type=kind, charset="utf-8")
 

@@ -13,16 +13,21 @@ _BORDER = 2
 _PRINT_BYTES = 12
 
 
-def offer_url(url: str, code: str, fingerprint: bytes) -> str:
+def offer_url(url: str, code: str, fingerprint: bytes, secret: bytes = b"") -> str:
     """Return the address that pairs a phone.
 
     Args:
         url: of the page, ending in a slash.
         code: of the pairing.
         fingerprint: sha256 of the page's certificate; empty: none of its own.
+        secret: what is sent through a relay is sealed with it; empty: there is none.
     """
-    print_of = base64.urlsafe_b64encode(fingerprint[:_PRINT_BYTES]).decode()
-    return f"{url}#{code}.{print_of}" if fingerprint else f"{url}#{code}"
+    parts = [code]
+    if fingerprint or secret:
+        parts.append(base64.urlsafe_b64encode(fingerprint[:_PRINT_BYTES]).decode())
+    if secret:
+        parts.append(base64.urlsafe_b64encode(secret).rstrip(b"=").decode())
+    return f"{url}#{'.'.join(parts)}"
 
 
 def drawn(text: str) -> list[str]:

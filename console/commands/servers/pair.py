@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -44,6 +44,7 @@ _PLACE = (
         metavar="HTTPS",
         help="The address of a tunnel that leads here; then it listens on 127.0.0.1, without TLS.",
     ),
+    click.option("--relay", metavar="HTTPS", help="The address of a relay, instead of a network."),
 )
 
 
@@ -60,6 +61,7 @@ def _with_place(command: Callable[..., None]) -> Callable[..., None]:
 Examples:
   switchboard pair                                   phone and computer in one network
   switchboard pair --name Pixel --url https://me.example.org    through a tunnel of yours
+  switchboard pair --relay https://relay.example.org    where nothing leads to this computer
   switchboard pair serve                             the page again, for phones that are paired
   switchboard pair revoke Pixel
 
@@ -71,7 +73,13 @@ Exit codes: 0 ended with ctrl+c, 1 could not be served, 2 invalid option.
 @_with_place
 @click.pass_context
 def pair(
-    ctx: click.Context, name: str, life: str, host: str | None, port: int, url: str | None
+    ctx: click.Context,
+    name: str,
+    life: str,
+    host: str | None,
+    port: int,
+    url: str | None,
+    relay: str | None,
 ) -> None:
     """Pair a phone of yours to answer from; a person has to be here.
 
@@ -92,19 +100,21 @@ def pair(
         until = datetime.fromtimestamp(offer.until_ms / 1000).astimezone()
         _show_offer(address, offer.code, f"{until:%H:%M:%S}")
 
-    _serve(ctx, host, port, url, on_serving)
+    _serve(ctx, _Place(host, port, url, relay, pairs=True), on_serving)
 
 
 @pair.command()
 @_with_place
 @click.pass_context
-def serve(ctx: click.Context, host: str | None, port: int, url: str | None) -> None:
+def serve(
+    ctx: click.Context, host: str | None, port: int, url: str | None, relay: str | None
+) -> None:
     """Serve the page to the phones that are paired, until ctrl+c."""
 
     async def on_serving(_core: Client, address: PageAddress) -> None:
         click.echo(address.url)
 
-    _serve(ctx, host, port, url, on_serving)
+    _serve(ctx, _Place(host, port, url, relay, pairs=False), on_serving)
 
 
 @pair.command("list")
@@ -149,19 +159,28 @@ def revoke(ctx: click.Context, phone: str) -> None:
     end(ExitCode.DONE)
 
 
+class _Place(NamedTuple):
+    """Where the page is served."""
+
+    host: str | None
+    port: int
+    url: str | None
+    relay: str | None
+    pairs: bool
+
+
 def _serve(
-    ctx: click.Context,
-    host: str | None,
-    port: int,
-    url: str | None,
-    on_serving: Callable[[Client, PageAddress], Awaitable[None]],
+    ctx: click.Context, place: _Place, on_serving: Callable[[Client, PageAddress], Awaitable[None]]
 ) -> None:
     from console.core.device_setup import EVERYTHING
     from console.core.host import attach, run_with_host
 
     if not is_installed("web"):
         raise ConfigError(missing("web"), install("web"))
-    from console.paired.serving import serving_page
+    from console.paired.serving import relaying_page, serving_page
+
+    if place.relay is not None and (place.url is not None or place.host is not None):
+        raise UsageError("A relay needs no address of this computer.", "Leave --url and --host.")
 
     settings = settings_for(ctx)
     if settings.core.address:
@@ -175,9 +194,14 @@ def _serve(
             raise RuntimeDiedError("The core has ended.", "Start 'switchboard pair' again.")
         try:
             with stop.graceful():
-                async with serving_page(
-                    core, settings.data_dir, host=host, port=port, url=url
-                ) as address:
+                serving = (
+                    serving_page(
+                        core, settings.data_dir, host=place.host, port=place.port, url=place.url
+                    )
+                    if place.relay is None
+                    else relaying_page(core, settings.data_dir, place.relay, pairs=place.pairs)
+                )
+                async with serving as address:
                     await on_serving(core, address)
                     was_asked = await on.until_stopped(stop)
         finally:
@@ -193,7 +217,7 @@ def _serve(
 def _show_offer(address: PageAddress, code: str, until: str) -> None:
     from console.paired.qr_code import drawn, offer_url
 
-    target = offer_url(address.url, code, address.fingerprint)
+    target = offer_url(address.url, code, address.fingerprint, address.secret)
     if address.fingerprint:
         say(f"Certificate (SHA-256): {address.fingerprint.hex(':').upper()}")
     lines = drawn(target)

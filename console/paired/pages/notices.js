@@ -1,9 +1,5 @@
 // The page as an installed app: kept for a start without a network, and told by pushes what waits.
-
-function bytesOf(text) {
-  const padded = text.replaceAll("-", "+").replaceAll("_", "/");
-  return Uint8Array.from(atob(padded), (one) => one.charCodeAt(0));
-}
+import { bytesOf } from "./wire.js";
 
 function base64url(buffer) {
   return btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

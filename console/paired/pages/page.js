@@ -3,11 +3,12 @@
 import { drawCard, make, row } from "./card.js";
 import { canNotify, install, subscription } from "./notices.js";
 import { forget, keep, kept, newId, pairing, signed } from "./signing.js";
+import { bytesOf, secretOf, straight, through } from "./wire.js";
 
 const REPLY_MS = 8000, LOOK_MS = 30000, VOID_MS = 9 * 60_000, SHOWN_MS = 60_000, MOST_WAIT_MS = 8000;
 const byId = (name) => document.getElementById(name);
 const sections = ["pairing", "list", "card"].map(byId);
-let phone = null, offsetMs = 0, seen = "", queue = { cards: [], sessions: [] }, lookedMs = 0, isLost = false, outbox = [], open = null, hint = null;
+let phone = null, offsetMs = 0, seen = "", queue = { cards: [], sessions: [] }, lookedMs = 0, isLost = false, outbox = [], open = null, hint = null, carry = straight;
 
 const installing = install();
 const nowMs = () => Date.now() + offsetMs;
@@ -19,12 +20,7 @@ const pause = (ms) => new Promise((resolve) => {
 
 async function speak(body, boundMs = REPLY_MS) {
   const sent = Date.now();
-  const answer = await fetch("speak", {
-    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, cache: "no-store", credentials: "omit",
-    signal: AbortSignal.timeout(boundMs),
-  });
-  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-  const reply = await answer.json();
+  const reply = await carry(body, boundMs);
   // By the middle of the way; a look that waited tells the end of its wait.
   const took = Math.min(Date.now() - sent, 2000);
   offsetMs = reply.at_ms - (Date.now() - took / 2);
@@ -210,7 +206,7 @@ byId("stop-all").onclick = () => say({ do: "stop_all" }, "stop_all", "Every sess
 
 // --- pairing ----------
 
-async function pair(code) {
+async function pair(code, secret) {
   const go = byId("pairing-go"), text = byId("pairing-text");
   go.disabled = true;
   text.textContent = "Pairing…";
@@ -218,7 +214,7 @@ async function pair(code) {
     const { key, body } = await pairing(code);
     const reply = await speak(body);
     if (reply.is_done) {
-      phone = { id: reply.phone_id, name: reply.name, key };
+      phone = { id: reply.phone_id, name: reply.name, key, secret };
       await keep("phone", phone);
       await forget("pairing");
       return begin();
@@ -228,7 +224,7 @@ async function pair(code) {
     go.hidden = !reply.may_help_again && !phone;
     if (phone) {
       go.textContent = "Open the queue";
-      go.onclick = begin;
+      go.onclick = () => location.reload();
     }
   } catch {
     byId("pairing-title").textContent = "No connection";
@@ -246,11 +242,13 @@ function begin() {
 }
 
 async function start() {
-  const [code, print] = location.hash.slice(1).split(".");
+  const [code, print, sealedBy] = location.hash.slice(1).split(".");
   // Out of the address, where it could be copied or kept in a history.
   history.replaceState(null, "", location.pathname);
   phone = await kept("phone") ?? null;
   outbox = (await kept("outbox") ?? []).filter((one) => Date.now() - one.madeMs < VOID_MS);
+  const secret = sealedBy ? await secretOf(bytesOf(sealedBy)) : code ? null : phone?.secret;
+  if (secret) carry = await through(secret);
   if (!code) {
     if (phone) return begin();
     return show("pairing");
@@ -258,12 +256,12 @@ async function start() {
   byId("pairing-title").textContent = "Pair this phone?";
   byId("pairing-text").textContent = "It will approve, reject, answer, steer and stop what your computer asks.";
   if (print) {
-    const hex = Array.from(atob(print.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0).toString(16).padStart(2, "0"));
+    const hex = Array.from(bytesOf(print), (one) => one.toString(16).padStart(2, "0"));
     byId("pairing-print").textContent = `Certificate, as the browser should show it (SHA-256): ${hex.join(":").toUpperCase()}…`;
     byId("pairing-print").hidden = false;
   }
   byId("pairing-go").hidden = false;
-  byId("pairing-go").onclick = () => pair(code);
+  byId("pairing-go").onclick = () => pair(code, secret);
   show("pairing");
 }
 

@@ -1,7 +1,10 @@
 // Keeps the page for a start without a network, and shows what is pushed. Answers go by the page alone.
 "use strict";
 
-const SHELL = "switchboard-1", FILES = ["./", "page.js", "card.js", "signing.js", "notices.js", "page.css", "manifest.webmanifest", "icon.svg"];
+const SHELL = "switchboard-1", FILES = ["./", "page.js", "card.js", "signing.js", "wire.js", "notices.js", "page.css", "manifest.webmanifest", "icon.svg"];
+
+// Nothing but the page itself is kept: not what it asks for.
+const KEPT = new Set(FILES.map((one) => new URL(one, location).pathname));
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(SHELL).then((shell) => shell.addAll(FILES)).then(() => self.skipWaiting()));
@@ -9,8 +12,8 @@ self.addEventListener("install", (event) => {
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
 self.addEventListener("fetch", (event) => {
-  const { request } = event;
-  if (request.method !== "GET" || new URL(request.url).origin !== location.origin) return;
+  const { request } = event, { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== location.origin || !KEPT.has(pathname)) return;
   // The newest where there is a network: a page of an older server would sign what no core knows.
   event.respondWith(fetch(request).then(async (answer) => {
     if (answer.ok) await (await caches.open(SHELL)).put(request, answer.clone());

@@ -164,15 +164,18 @@ async def test_a_tunnel_is_named_by_its_origin(url: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("url", "fingerprint"),
+    ("url", "fingerprint", "secret"),
     [
-        ("https://192.168.178.123:8431/", bytes(32)),
-        ("https://[fd12:3456:789a:1::1]:8431/", bytes(32)),
-        ("https://a-name-of-a-tunnel.example.org/", b""),
+        ("https://192.168.178.123:8431/", bytes(32), b""),
+        ("https://[fd12:3456:789a:1::1]:8431/", bytes(32), b""),
+        ("https://a-name-of-a-tunnel.example.org/", b"", b""),
+        ("https://relay.example.org/", b"", bytes(16)),
     ],
 )
-def test_the_picture_fits_a_terminal_of_80_by_24(url: str, fingerprint: bytes) -> None:
-    lines = drawn(offer_url(url, "x" * 24, fingerprint))
+def test_the_picture_fits_a_terminal_of_80_by_24(
+    url: str, fingerprint: bytes, secret: bytes
+) -> None:
+    lines = drawn(offer_url(url, "x" * 24, fingerprint, secret))
     assert len(lines) <= 21, "the address and two lines of words stand with it"
     assert max(map(len, lines)) <= 80
-    assert len(offer_url(url, "x" * 24, fingerprint)) <= 80
+    assert len(offer_url(url, "x" * 24, fingerprint, secret)) <= 80

@@ -14,7 +14,8 @@ from playwright.async_api import BrowserContext, Page, Route, async_playwright
 from console.paired.page_server import page_app, serving
 from console.paired.phone_page import PhonePage
 from console.paired.qr_code import offer_url
-from console.paired.serving import serving_page
+from console.paired.relay_server import Boxes, relay_app
+from console.paired.serving import relaying_page, serving_page
 from tests.console.paired.ground import Ground, opened_ground, phones_of, sent
 from tests.end_to_end.harness import BOUND_S
 from tests.end_to_end.servers.test_web import CHROMIUM, FLAGS, needs_chromium
@@ -229,3 +230,35 @@ async def test_it_starts_without_a_network_as_an_app_and_shows_what_is_pushed(
             await context.set_offline(False)
             await found.until("!!document.querySelector('#cards button')")
             await browser.close()
+
+
+async def test_through_a_relay_the_page_pairs_answers_and_opens_again(tmp_path: Path) -> None:
+    boxes = Boxes(wait_s=2.0)
+    async with (
+        opened_ground(tmp_path) as ground,
+        serving(lambda _port: relay_app(boxes), host="127.0.0.1", port=0, tls=None) as port,
+        relaying_page(
+            ground.client, ground.stage.directory, f"http://localhost:{port}", pairs=True
+        ) as address,
+        async_playwright() as engine,
+    ):
+        browser = await engine.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        context = await browser.new_context(viewport={"width": 390, "height": 844})
+        found = Pocket(ground, context, await context.new_page(), address.url)
+        target = offer_url(address.url, ground.offer("Pixel"), b"", address.secret)
+        await found.page.goto(target)
+        assert "#" not in found.page.url
+        await found.page.click("#pairing-go")
+        for number in (1, 2):
+            await found.until("!!document.querySelector('#cards button')")
+            await found.page.click("#cards button")
+            await found.until("!document.querySelector('.buttons').inert")
+            await found.until("!!document.querySelector('figure img')")
+            await found.page.click("#approve")
+            await found.told("status", "Approved at")
+            assert len(await ground.answers()) == number
+            # The secret is not in the address any more, and is known all the same.
+            await found.page.goto("about:blank")
+            await found.page.goto(address.url)
+        assert set(await ground.answers()) == {("Approve", "paired phone Pixel")}
+        await browser.close()
