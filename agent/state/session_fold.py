@@ -246,6 +246,8 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             | protocol.JobsDropped()
             | protocol.WatcherChanged()
             | protocol.CommitmentChanged()
+            | protocol.WarrantChanged()
+            | protocol.WarrantUsed()
             | protocol.ShutdownComplete()
         ):
             return session

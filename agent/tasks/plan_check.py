@@ -28,7 +28,7 @@ class Scope(NamedTuple):
 
     phones: str = ""
     """`all`, `named` or `count`; empty: it does not say."""
-    count: int = 0
+    how_many: int = 0
     without: tuple[str, ...] = ()
     """Serials of phones that the goal leaves out."""
 
@@ -88,9 +88,9 @@ def _gaps_of_scope(
         idle = {one.serial for one in fleet} - given - set(scope.without)
         if idle:
             yield f"`phones` is all, and no target works on {', '.join(sorted(idle)[:8])}"
-    if scope.phones == "count" and len(given) != scope.count:
+    if scope.phones == "count" and len(given) != scope.how_many:
         working = counted(len(given), "phone has", "phones have")
-        yield f"`count` is {scope.count}, and {working} targets"
+        yield f"`count` is {scope.how_many}, and {working} targets"
 
 
 def _gaps_of_parts(targets: Sequence[Target], parts: Sequence[GoalPart]) -> Iterator[str]:
@@ -109,11 +109,11 @@ def _gaps_of_parts(targets: Sequence[Target], parts: Sequence[GoalPart]) -> Iter
         if not any(serial in part.serials or part.how_many for part in parts):
             yield f"the goal asks nothing of {serial or 'a phone that is not named'}"
     for target in targets:
-        if part := asks_elsewhere(target.objective, target.serial, parts):
-            others = ", ".join(sorted(part.serials))
+        if elsewhere := asks_elsewhere(target.objective, target.serial, parts):
+            others = ", ".join(sorted(elsewhere.serials))
             yield (
-                f'the goal says "{one_line(part.text, 120)}" of {others} only, and the objective '
-                f"for {target.serial} says it too"
+                f'the goal says "{one_line(elsewhere.text, 120)}" of {others} only, and the '
+                f"objective for {target.serial} says it too"
             )
 
 

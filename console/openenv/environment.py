@@ -176,7 +176,9 @@ class PhoneEnvironment(Environment[PhoneAction, PhoneObservation, PhoneState]):
             ValidationError: an action of another kind, such as one of OpenEnv's for tools of MCP.
             WrongStateError: no episode runs.
         """
-        if not isinstance(action, PhoneAction):
+        # Over a wire OpenEnv may give another kind of action than the one it was promised.
+        given: object = action
+        if not isinstance(given, PhoneAction):
             action = PhoneAction.model_validate(action.model_dump())
         async with self._one_at_a_time:
             seen = await self._episode.step(

@@ -6,6 +6,7 @@ number needs that number where it was read, beside what was asked for.
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from agent.language.dates import dates_in, may_equal
 from agent.language.numbers import Number, numbers_in
@@ -47,10 +48,11 @@ def unread_answer(
             # The other numbers answer what else was asked.
             return ""
         return "The evidence shows none of the numbers in your answer"
-    values = [number.value for number in numbers_in(said)]
+    values: list[Decimal | float | int] = [number.value for number in numbers_in(said)]
     count = len({(p.step, p.element) for p in evidence})
-    counts = {count} if count > 1 or not values else set()
-    if few and not any(n.may_be(value) for n in few for value in (*counts, *values)):
+    if count > 1 or not values:
+        values.append(count)
+    if few and not any(n.may_be(value) for n in few for value in values):
         return "The evidence shows none of the numbers in your answer"
     asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
     tells = frozenset(words(answer))

@@ -96,8 +96,7 @@ def _judged(
             return replace(verdict, reason=reason)
     if not carry:
         where = f" on {one.phone}" if one.phone else ""
-        said = one_line(one.text, 120)
-        return replace(verdict, reason=f"No subtask{where} says “{said}”")
+        return replace(verdict, reason=f"No subtask{where} says “{one_line(one.text, 120)}”")
     denied = [child for child in carry if child.verdict is GoalVerdict.NOT_MET]
     open_ones = [child for child in carry if not child.is_verified]
     evidence = [e for c in carry for e in _evidence(c, found.get(c.session_id, Verification()))]
