@@ -10,7 +10,7 @@ ARGS ?=
 WORKERS ?= 4
 
 SECONDS ?= 60
-EXTRAS := --extra anthropic --extra demo --extra gym --extra http --extra otel --extra textproto --extra video --extra web
+EXTRAS := --extra anthropic --extra apprise --extra demo --extra gym --extra http --extra otel --extra textproto --extra video --extra web
 
 # In a fresh clone one process compiles first what each worker would compile for itself at once.
 COMPILE = test -d tests/__pycache__ || $(BIN)/python -m pytest --collect-only -q $(ARGS) > /dev/null 2>&1

@@ -17,6 +17,7 @@ class Extra(NamedTuple):
 
 EXTRAS = {
     "anthropic": Extra("anthropic", "models on Anthropic's own wire"),
+    "apprise": Extra("apprise", "notices by the services that Apprise knows"),
     "datasets": Extra("pyarrow", "sessions as Parquet"),
     "demo": Extra("virtual_phone", "virtual phones"),
     "eval": Extra("inspect_ai", "runs as logs of Inspect"),

@@ -377,6 +377,8 @@ class ChannelKind(StrEnum):
     NTFY = "ntfy"
     TELEGRAM = "telegram"
     WEBHOOK = "webhook"
+    APPRISE = "apprise"
+    BELL = "bell"
 
 
 class NoticeChannel(_Section, frozen=True, kw_only=True):
@@ -387,8 +389,11 @@ class NoticeChannel(_Section, frozen=True, kw_only=True):
     """Whose it is: what comes back is that operator's answer. Empty: nothing is taken from it."""
     url: Annotated[str, Meta(pattern=r"^(https?://\S+)?$")] = ""
     """The server; empty: the service's public one. A webhook has no other."""
-    secret_file: Annotated[str, Meta(min_length=1)]
-    """A file of mode 600: the topic of ntfy, the bot's token of Telegram, the key of a webhook."""
+    secret_file: str = ""
+    """A file of mode 600: the topic of ntfy, the bot's token of Telegram, the key of a webhook, the
+    addresses of Apprise; a bell has none."""
+    phone: str = ""
+    """A bell: the serial of the phone. No agent sees it."""
     token_file: str = ""
     """ntfy: a file of mode 600 with the access token for the server, if it wants one."""
     user: Annotated[int, Meta(ge=0, lt=2**52)] = 0
@@ -399,6 +404,11 @@ class NoticeChannel(_Section, frozen=True, kw_only=True):
     """The person's own quiet hours, in place of notices.quiet."""
 
     def __post_init__(self) -> None:
+        is_bell = self.kind is ChannelKind.BELL
+        if is_bell and not (self.phone and self.operator):
+            raise ValueError("a bell names its phone and its operator")
+        if not is_bell and not self.secret_file:
+            raise ValueError("a channel names its secret_file")
         if self.kind is ChannelKind.TELEGRAM and not self.user:
             raise ValueError("a Telegram channel names its user")
         if self.kind is ChannelKind.WEBHOOK and not self.url:
@@ -434,8 +444,8 @@ class NoticeSettings(_Section, frozen=True, kw_only=True):
         dict[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9-]{0,19}$")], NoticeChannel],
         Meta(
             description="People's own services by name, each a table [notices.channels.NAME] with "
-            "kind (ntfy, telegram, webhook), operator, url, secret_file, token_file, user, "
-            "pictures, quiet.",
+            "kind (ntfy, telegram, webhook, apprise, bell), operator, url, secret_file, "
+            "token_file, user, phone, pictures, quiet.",
             extra={"secret": True},
         ),
     ] = {}

@@ -86,6 +86,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "mcp": ("console/mcp/", "agent/mcp/"),
     "mcp_types": ("console/mcp/", "agent/mcp/"),
     "gymnasium": ("console/gymnasium/",),
+    "apprise": ("agent/channels/apprise_services.py",),
     "httpx2": ("agent/mcp/",),
     "anyio": ("agent/mcp/", "console/mcp/serving.py"),
     "starlette": (

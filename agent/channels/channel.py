@@ -60,6 +60,8 @@ class Channel(Protocol):
     kind: str
     operator: str
     """Whose it is; empty: nothing is taken from it."""
+    takes_answers: bool
+    """Whether its service brings anything back."""
     most_chars: int
     """How much text one message carries."""
 

@@ -5,12 +5,14 @@ Invariant: a channel that cannot be made is logged and left out; the core and th
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
 from agent.channels.answers import Answers
+from agent.channels.apprise_services import AppriseChannel
+from agent.channels.bell import BellChannel
 from agent.channels.channel import Channel
 from agent.channels.dispatch import Dispatch
 from agent.channels.http_listener import HttpReply, HttpRequest, listening
@@ -21,10 +23,13 @@ from agent.channels.signature import key_of
 from agent.channels.telegram import TelegramChannel
 from agent.channels.webhook import PATH, WebhookChannel
 from agent.consent.bound_answer import AnswerTokens
+from agent.devices.adb.address import ServerAddress
+from agent.devices.adb.client import AdbClient
 from agent.errors import ConfigError
 from agent.operators.door import Door
 from agent.operators.visibility import GuardedCore
-from agent.settings import ChannelKind, NoticeChannel, Settings
+from agent.records import DeviceInfo
+from agent.settings import ChannelKind, Settings
 
 _log = logging.getLogger(__name__)
 
@@ -37,16 +42,28 @@ class ShowsNotices(Protocol):
 
 
 def make_channel(
-    name: str, said: NoticeChannel, folder: Path, clock_ms: Callable[[], int]
+    name: str,
+    settings: Settings,
+    clock_ms: Callable[[], int],
+    phones: Callable[[], Iterable[DeviceInfo]] = tuple,
 ) -> Channel:
     """Return a channel of the settings. Raises ConfigError: it cannot be used.
 
     Args:
-        name: its name in the settings.
-        said: what they say of it.
-        folder: of the settings file; relative paths begin there.
+        name: its name in the settings; relative paths begin at the settings file.
+        settings: with the channel, and the adb server of a bell.
         clock_ms: milliseconds since the epoch.
+        phones: lists the phones that agents may drive; a bell must be none of them.
     """
+    said, folder = settings.notices.channels[name], settings.config_file.parent
+    if said.kind is ChannelKind.BELL:
+        return BellChannel(
+            name,
+            said.operator,
+            serial=said.phone,
+            client=AdbClient(ServerAddress.parse(settings.adb.server[0])),
+            phones=phones,
+        )
     named = f"notices.channels.{name}.secret_file"
     secret = read_secret(folder / Path(said.secret_file).expanduser(), named)
     match said.kind:
@@ -62,14 +79,18 @@ def make_channel(
         case ChannelKind.WEBHOOK:
             key = key_of(secret, named)
             return WebhookChannel(name, said.operator, url=said.url, key=key, clock_ms=clock_ms)
+        case ChannelKind.APPRISE:
+            return AppriseChannel(name, said.operator, addresses=secret)
 
 
-def channels_of(settings: Settings, clock_ms: Callable[[], int]) -> list[Channel]:
+def channels_of(
+    settings: Settings, clock_ms: Callable[[], int], phones: Callable[[], Iterable[DeviceInfo]]
+) -> list[Channel]:
     """Return the channels of the settings that can be used; the others are logged."""
     made = []
-    for name, said in settings.notices.channels.items():
+    for name in settings.notices.channels:
         try:
-            made.append(make_channel(name, said, settings.config_file.parent, clock_ms))
+            made.append(make_channel(name, settings, clock_ms, phones))
         except ConfigError as error:
             _log.warning("The channel %s is not used: %s", name, error)
     return made
@@ -87,7 +108,7 @@ async def running_channels(
 
     Raises ConfigError: `notices.listen` cannot be listened on.
     """
-    channels = channels_of(settings, clock_ms)
+    channels = channels_of(settings, clock_ms, core.phones)
     if not channels:
         yield None
         return
@@ -97,7 +118,7 @@ async def running_channels(
     dispatch = Dispatch(channels, people, answers, settings.notices, clock_ms, core.blob)
     tasks = [asyncio.create_task(dispatch.run(), name="notices by channels")]
     for channel in channels:
-        if channel.operator:
+        if channel.operator and channel.takes_answers:
             work = dispatch.listen(channel)
             tasks.append(asyncio.create_task(work, name=f"answers by {channel.name}"))
     for task in tasks:

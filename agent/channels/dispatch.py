@@ -188,7 +188,7 @@ class Dispatch:
         return asked.question.people
 
     def _may_answer(self, channel: Channel, asked: OpenQuestion | None) -> bool:
-        if asked is None or not channel.operator:
+        if asked is None or not (channel.operator and channel.takes_answers):
             return False
         return self._people.may_answer(channel.operator, asked)
 

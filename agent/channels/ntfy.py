@@ -38,6 +38,7 @@ class NtfyChannel:
     """
 
     kind = "ntfy"
+    takes_answers = True
     most_chars = 3_000
 
     def __init__(

@@ -67,6 +67,7 @@ class TelegramChannel:
     """
 
     kind = "telegram"
+    takes_answers = True
     most_chars = 3_500
     """A text has at most 4,096 characters."""
 

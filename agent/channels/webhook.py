@@ -40,6 +40,7 @@ class WebhookChannel:
     """
 
     kind = "webhook"
+    takes_answers = True
     most_chars = 20_000
 
     def __init__(

@@ -169,6 +169,7 @@ async def make_fleet(
         others=others,
         host=host,
         may_keep=may_keep,
+        bells=[one.phone for one in settings.notices.channels.values() if one.phone],
     )
 
 

@@ -61,6 +61,7 @@ class DeviceRegistry:
         passports: where what was found out about them is kept.
         others: those of the servers whose phones are another program's.
         host: stands before every name, where cores of several hosts share a store.
+        bells: the serials of phones that ring for a person: no agent ever sees them.
     """
 
     def __init__(
@@ -73,8 +74,10 @@ class DeviceRegistry:
         passports: PassportFolder | None = None,
         others: Collection[ServerAddress] = (),
         host: str = "",
+        bells: Collection[str] = (),
     ) -> None:
         self._clients = clients
+        self._bells = frozenset(bells)
         self._host = host
         self._others = frozenset(others)
         self._resources = resources
@@ -150,6 +153,7 @@ class DeviceRegistry:
 
     def apply(self, address: ServerAddress, rows: Sequence[DeviceRow]) -> None:
         """Take in what a server lists now."""
+        rows = [row for row in rows if row.serial not in self._bells]
         rows = self._names[address].named(rows)
         listed = {row.serial for row in rows}
         # Those that left first: what is plugged in elsewhere has left its place.

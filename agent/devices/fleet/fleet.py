@@ -49,6 +49,7 @@ class AdbFleet:
         passports: where what was found out about phones is kept; by default, nothing is known.
         others: those of the servers whose phones are another program's: to look at, not to drive.
         host: stands before the name of every phone, where cores of several hosts share a store.
+        bells: the serials of phones that ring for a person: no agent ever sees them.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class AdbFleet:
         others: Collection[ServerAddress] = (),
         host: str = "",
         may_keep: Callable[[], bool] = lambda: True,
+        bells: Collection[str] = (),
     ) -> None:
         if not addresses:
             raise UsageError("A fleet needs an adb server.", "Give the address of one.")
@@ -82,6 +84,7 @@ class AdbFleet:
             passports,
             others,
             host,
+            bells,
         )
         self._watch = Watch(self._clients, self._registry, revive)
         self._leases = DeviceLeases(self._registry, key or token_hex(8), may_keep)

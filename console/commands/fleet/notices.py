@@ -41,7 +41,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
     for name, said in settings.notices.channels.items():
         trouble = ""
         try:
-            make_channel(name, said, settings.config_file.parent, _now_ms)
+            make_channel(name, settings, _now_ms)
         except ConfigError as error:
             trouble = str(error)
         rows.append(
@@ -73,7 +73,7 @@ def test_command(ctx: click.Context, name: str) -> None:
             f"There is no channel {one_line(name, 60)!r} in the settings.",
             f"notices.channels has {', '.join(sorted(channels)) or 'none'}.",
         )
-    channel = make_channel(name, channels[name], settings.config_file.parent, _now_ms)
+    channel = make_channel(name, settings, _now_ms)
     message = Message(
         key="test",
         title="Switchboard",
@@ -81,7 +81,7 @@ def test_command(ctx: click.Context, name: str) -> None:
     )
     asyncio.run(channel.send(message))
     whose = channels[name].operator
-    takes = f"takes answers of {whose}" if whose else "takes no answers"
+    takes = f"takes answers of {whose}" if whose and channel.takes_answers else "takes no answers"
     say(f"The message was accepted. The channel {name} {takes}.")
     end(ExitCode.DONE)
 
