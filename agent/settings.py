@@ -453,7 +453,7 @@ class NoticeSettings(_Section, frozen=True, kw_only=True):
         tuple[str, ...],
         Meta(
             description="The operators in the order in which they are told what waits for an "
-            "answer. Who is not listed is told with the last. Empty: everybody at once."
+            "answer. Who is not listed comes last. Empty: everybody at once."
         ),
     ] = ()
     escalate_after_s: Annotated[

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from agent.channels.configured import running_channels
 from agent.channels.dispatch import NO_MORE, Dispatch
 from agent.loop.task_context import TaskContext
@@ -162,6 +164,7 @@ async def scene(
     *,
     two_people: tuple[EffectVerb, ...] = (),
     now_ms: int | None = None,
+    pictures: tuple[str, ...] = (),
     **notices: object,
 ) -> AsyncIterator[Scene]:
     """Run a core with four operators: ana by ntfy, ben by Telegram, cleo by a webhook, dan, who
@@ -216,6 +219,8 @@ async def scene(
                 token_file=access,
             ),
         }
+        for name in pictures:
+            channels[name] = msgspec.structs.replace(channels[name], pictures=True)
         stage.set(
             safety={"two_people": two_people},
             notices={"channels": channels, "listen": f"127.0.0.1:{port}", **notices},

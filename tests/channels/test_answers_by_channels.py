@@ -1,9 +1,11 @@
 """Answers by ntfy, Telegram and webhooks: whose count, once, and what the others are told."""
 
+import base64
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agent.loop.task_context import TaskContext
 from agent.operators.changes import without
 from agent.protocol import (
     ApprovalGiven,
@@ -13,7 +15,7 @@ from agent.protocol import (
     SessionResume,
     UserInputAnswer,
 )
-from agent.records import EffectVerb, Right, SessionState
+from agent.records import EffectVerb, Frame, Right, SessionState, Subject
 from tests.channels.scene import (
     ANOTHER_ACCOUNT,
     BENS_ACCOUNT,
@@ -21,6 +23,7 @@ from tests.channels.scene import (
     RIGHTS,
     TOPIC,
     Scene,
+    heard,
     let,
     scene,
 )
@@ -271,3 +274,44 @@ async def test_whatever_is_not_the_persons_own_answer_to_what_stands_is_refused_
 async def _answers(made: Scene, session_id: str) -> list[str]:
     msgs = await made.stage.msgs(session_id)
     return [one.answer for one in msgs if isinstance(one, QuestionAnswered)]
+
+
+async def test_after_a_restart_an_older_message_still_answers_the_same_question(
+    tmp_path: Path,
+) -> None:
+    async with scene(tmp_path) as made:
+        session_id, question = await made.ask()
+        sent = await _sent(made)
+    async with scene(tmp_path) as again:
+        # What was sent to one person is no other's, after a restart either.
+        assert "another person" in await _show(again, "ben", sent["ana", "Approve"])
+        assert await again.is_open(question)
+        assert COUNTS in await _show(again, "ben", sent["ben", "Approve"])
+        await again.stage.reach(session_id, SessionState.COMPLETED)
+        assert await _answers(again, session_id) == ["Approve"]
+
+
+async def test_the_screen_is_sent_only_to_whom_the_settings_allow_it(tmp_path: Path) -> None:
+    picture = b"\x89PNG of a screen"
+
+    async def asks(context: TaskContext) -> str:
+        frame = Frame(digest=digest, width_px=1, height_px=1, captured_ms=1)
+        subject = Subject(action="tap", frame=frame)
+        said = await context.ask("Pay?", call_id="c", step=1, approval=True, subject=subject)
+        return f"answered: {said}"
+
+    async with scene(tmp_path, pictures=("ben", "cleo")) as made:
+        digest = await made.stage.store.blobs.put(picture, "image/png")
+        made.stage.parts["approve"] = asks
+        session_id, _ = await made.ask()
+        await _sent(made)
+        posted = await heard(made.telegram.news, lambda: made.telegram.photos or None)
+        assert posted == [picture]
+        (sent,) = await heard(
+            made.program.news,
+            lambda: [one for one in made.program.got if one["type"] == "notice.picture"] or None,
+        )
+        assert base64.b64decode(sent["data"]["png"]) == picture
+        assert COUNTS in await by_webhook(made, "Deny")
+        await made.stage.reach(session_id, SessionState.COMPLETED)
+        assert made.ntfy.pictures == []
