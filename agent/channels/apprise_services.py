@@ -70,6 +70,9 @@ class AppriseChannel:
         """Wait: nothing comes back."""
         await asyncio.Event().wait()
 
+    async def close(self) -> None:
+        """Do nothing: no connection is kept."""
+
     def _opened(self) -> "Apprise":
         """Return the services. Raises ConfigError: an address is none of a service's."""
         if self._services is None:

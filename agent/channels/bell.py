@@ -44,7 +44,7 @@ _HEADERS = (
 )
 _STYLE = (
     "body{font:20px sans-serif;margin:5vw;white-space:pre-wrap}"
-    "button{font:24px sans-serif;width:100%;padding:4vw;margin:2vw 0}"
+    "button,input{box-sizing:border-box;font:24px sans-serif;width:100%;padding:4vw;margin:2vw 0}"
 )
 
 
@@ -96,7 +96,7 @@ class BellChannel:
     async def send(self, message: Message) -> None:
         try:
             await self._check_phone()
-            if message.buttons:
+            if message.buttons or message.words_token:
                 await self._show(message)
             if message.urgency is not Urgency.LOW:
                 await self._shell("input keyevent KEYCODE_WAKEUP")
@@ -134,6 +134,9 @@ class BellChannel:
             self._ready.clear()
             with suppress(DeviceError):
                 await self._reverse(f"killforward:tcp:{self._port}")
+
+    async def close(self) -> None:
+        """Do nothing: no connection is kept."""
 
     # --- the phone ----------
 
@@ -203,11 +206,12 @@ class BellChannel:
             case "GET":
                 return _page(200, card.message.text, card)
             case "POST":
-                said = parse_qs(request.body.decode("latin-1")).get("token", [""])[0]
+                said = parse_qs(request.body.decode("utf-8", "replace"))
+                reply = Reply(token=said.get("token", [""])[0], words=said.get("words", [""])[0])
                 why = await self._why_no_person(card)
                 if why:
                     return _page(403, f"{why}\n\n{card.message.text}", card)
-                outcome = await take(Reply(token=said))
+                outcome = await take(reply)
                 return _page(200 if outcome.counts else 409, outcome.text)
             case _:
                 return HttpReply(405, b"")
@@ -238,10 +242,16 @@ def _page(status: int, text: str, card: _Card | None = None) -> HttpReply:
         f'<button name="token" value="{html.escape(one.token)}">{html.escape(one.label)}</button>'
         for one in (card.message.buttons if card else ())
     )
+    words_token = card.message.words_token if card else ""
+    words = (
+        f'<form method="post"><input type="hidden" name="token" value="{html.escape(words_token)}">'
+        '<input name="words" maxlength="2000" aria-label="Answer in words" required>'
+        "<button>Send</button></form>"
+    )
     body = (
         '<!doctype html><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{title}</title><style>{_STYLE}</style><h2>{title}</h2>{html.escape(text)}"
-        f'<form method="post">{buttons}</form>'
+        f'<form method="post">{buttons}</form>{words if words_token else ""}'
     )
     return HttpReply(status, body.encode("utf-8", "replace"), "text/html; charset=utf-8", _HEADERS)

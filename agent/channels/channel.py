@@ -80,3 +80,6 @@ class Channel(Protocol):
 
     async def listen(self, take: Take) -> None:
         """Bring replies until cancelled. Raises WebError: the service cannot be reached."""
+
+    async def close(self) -> None:
+        """Close its connections; nothing is sent afterwards."""

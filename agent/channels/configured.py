@@ -6,7 +6,7 @@ Invariant: a channel that cannot be made is logged and left out; the core and th
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -31,6 +31,8 @@ from agent.operators.visibility import GuardedCore
 from agent.records import DeviceInfo
 from agent.settings import ChannelKind, Settings
 
+FINISH_S = 5.0
+"""How long the last digests may take as the core ends."""
 _log = logging.getLogger(__name__)
 
 
@@ -112,6 +114,13 @@ async def running_channels(
     if not channels:
         yield None
         return
+    for channel in channels:
+        if channel.operator and door.is_shut and door.register.find(channel.operator) is None:
+            _log.warning(
+                "The channel %s tells nobody: there is no operator %s. "
+                "Add them: switchboard operators add %s",
+                *(channel.name, channel.operator, channel.operator),
+            )
     people = People(core, door)
     tokens = AnswerTokens(settings.data_dir, clock_ms)
     answers = Answers(people, tokens)
@@ -135,6 +144,11 @@ async def running_channels(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FINISH_S):
+                await dispatch.finish()
+        for channel in channels:
+            await channel.close()
 
 
 def webhook_door(channels: list[Channel]) -> Callable[[HttpRequest], Awaitable[HttpReply]]:

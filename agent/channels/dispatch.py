@@ -78,6 +78,8 @@ class Dispatch:
         """When each channel's next digest is due."""
         self._gone: list[_Open] = []
         self._ring = asyncio.Event()
+        self._sending = asyncio.Lock()
+        """Held while anything is sent, so that nothing is sent twice."""
 
     # --- as a sink ----------
 
@@ -110,9 +112,21 @@ class Dispatch:
             except TimeoutError:
                 pass
             self._ring.clear()
-            next_ms = await self.send_due()
+            try:
+                next_ms = await self.send_due()
+            except SwitchboardError as error:
+                _log.warning("Notices could not be sent: %s", error)
+                next_ms = self._clock_ms() + RETRY_MS
             left_s = max(0.0, (next_ms - self._clock_ms()) / 1000) if next_ms else MOST_WAIT_S
             wait_s = min(left_s, MOST_WAIT_S)
+
+    async def finish(self) -> None:
+        """Send what was gathered, as the core ends; what quiet hours hold back is lost."""
+        async with self._sending:
+            for channel in self._channels:
+                if self._gathered.get(channel.name):
+                    self._digest_ms[channel.name] = 1
+                    await self._send_digest(channel)
 
     async def listen(self, channel: Channel) -> None:
         """Take what comes back by a channel, for ever; a service that is away is tried again."""
@@ -132,11 +146,12 @@ class Dispatch:
 
     async def send_due(self) -> int:
         """Send what is due now; returns when more is, or 0."""
-        while self._gone:
-            await self._send_withdrawn(self._gone.pop())
-        waits = [await self._send_notice(one) for one in tuple(self._open.values())]
-        waits += [await self._send_digest(one) for one in self._channels]
-        return min(filter(None, waits), default=0)
+        async with self._sending:
+            while self._gone:
+                await self._send_withdrawn(self._gone.pop())
+            waits = [await self._send_notice(one) for one in tuple(self._open.values())]
+            waits += [await self._send_digest(one) for one in self._channels]
+            return min(filter(None, waits), default=0)
 
     async def _send_notice(self, entry: _Open) -> int:
         """Send a notice to whom it is due; returns when it is to somebody else, or 0."""

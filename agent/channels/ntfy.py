@@ -94,17 +94,17 @@ class NtfyChannel:
 
     async def listen(self, take: Take) -> None:
         self._since = self._since or str(int(time.time()))
-        try:
-            while True:
-                url = f"{self._answers}/json?since={self._since}"
-                async for line in self._http.lines(url, headers=self._headers, silence_s=SILENCE_S):
-                    found = _message_of(line)
-                    if found is None:
-                        continue
-                    self._since = found.id
-                    await self._tell((await take(_reply_of(found.message))).text)
-        finally:
-            await self._http.close()
+        while True:
+            url = f"{self._answers}/json?since={self._since}"
+            async for line in self._http.lines(url, headers=self._headers, silence_s=SILENCE_S):
+                found = _message_of(line)
+                if found is None:
+                    continue
+                self._since = found.id
+                await self._tell((await take(_reply_of(found.message))).text)
+
+    async def close(self) -> None:
+        await self._http.close()
 
     async def _tell(self, text: str) -> None:
         await self._publish({"topic": self._topic, "message": text, "priority": 2})

@@ -123,18 +123,18 @@ class TelegramChannel:
                 )
 
     async def listen(self, take: Take) -> None:
-        try:
-            while True:
-                asked = {
-                    "offset": self._offset,
-                    "timeout": POLL_S,
-                    "allowed_updates": ["message", "callback_query"],
-                }
-                raw = await self._call("getUpdates", asked, timeout_s=POLL_S + 15)
-                for one in raw if isinstance(raw, list) else ():
-                    await self._handle(one, take)
-        finally:
-            await self._http.close()
+        while True:
+            asked = {
+                "offset": self._offset,
+                "timeout": POLL_S,
+                "allowed_updates": ["message", "callback_query"],
+            }
+            raw = await self._call("getUpdates", asked, timeout_s=POLL_S + 15)
+            for one in raw if isinstance(raw, list) else ():
+                await self._handle(one, take)
+
+    async def close(self) -> None:
+        await self._http.close()
 
     async def _handle(self, raw: object, take: Take) -> None:
         try:

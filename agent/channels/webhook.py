@@ -84,7 +84,9 @@ class WebhookChannel:
             await asyncio.Event().wait()
         finally:
             self._take = None
-            await self._http.close()
+
+    async def close(self) -> None:
+        await self._http.close()
 
     async def answer(self, request: HttpRequest) -> HttpReply:
         """Take an answer that was posted: 200 it counts, 409 it does not, 401 it is not signed."""

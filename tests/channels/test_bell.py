@@ -27,6 +27,7 @@ CARD = Message(
     text="Amount: $15.00 & a fee",
     urgency=Urgency.URGENT,
     buttons=(Button("Approve", "token-of-yes"), Button("Deny", "token-of-no")),
+    words_token="token-of-words",
 )
 
 
@@ -129,7 +130,12 @@ async def test_a_card_is_answered_only_behind_the_lock_that_a_person_opened(desk
         await desk.shell(f"input text {PIN}; input keyevent 66")
         status, page = await desk.browse(url, "token-of-yes")
         assert status == 200 and "Your answer counts" in page
-        assert desk.replies == [Reply(token="token-of-yes")]
+        status, _ = await desk.browse(url, "token-of-words&words=no%3A+too+dear")
+        assert status == 200 and 'name="words"' in (await desk.browse(url))[1]
+        assert desk.replies == [
+            Reply(token="token-of-yes"),
+            Reply(token="token-of-words", words="no: too dear"),
+        ]
         shade = await desk.shell("dumpsys notification --noredact")
         assert "Tom Becker" in shade
         await desk.channel.withdraw(CARD, bell.GONE, is_own=True)

@@ -95,3 +95,20 @@ async def test_what_is_not_urgent_waits_for_the_morning_and_the_rest_is_one_mess
         )
         assert digest["message"].count("Cancelled ask") == 3 and digest["priority"] == 2
         assert await made.is_open(question)
+
+
+async def test_what_was_gathered_is_sent_as_the_core_ends(tmp_path: Path) -> None:
+    async with scene(tmp_path, digest_every_s=3_600.0) as made:
+        session_id, _ = await made.ask("ask")
+        await made.end(session_id)
+
+        async def posted() -> bool | None:
+            notices = (await made.stage.core.overview()).notices
+            return True if [one.kind.value for one in notices] == ["cancelled"] else None
+
+        await made.stage.until(posted, "the notice of its end")
+        await made.dispatch.send_due()
+        before = len(made.ntfy.of(TOPIC))
+        await made.dispatch.finish()
+        (digest,) = made.ntfy.of(TOPIC)[before:]
+    assert digest["title"] == "1 notice" and "Cancelled ask" in digest["message"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from console.cli_support.exits import ExitCode, end, say
 from console.cli_support.options import JSON_OPTION
 from console.cli_support.sections import CommandGroup
 from console.core.command_settings import settings_for
+
+if TYPE_CHECKING:
+    from agent.channels.channel import Channel, Message
 
 
 @click.group(
@@ -79,11 +83,18 @@ def test_command(ctx: click.Context, name: str) -> None:
         title="Switchboard",
         text=f"This is a test of the channel {name}. Nothing waits for an answer.",
     )
-    asyncio.run(channel.send(message))
+    asyncio.run(_send(channel, message))
     whose = channels[name].operator
     takes = f"takes answers of {whose}" if whose and channel.takes_answers else "takes no answers"
     say(f"The message was accepted. The channel {name} {takes}.")
     end(ExitCode.DONE)
+
+
+async def _send(channel: Channel, message: Message) -> None:
+    try:
+        await channel.send(message)
+    finally:
+        await channel.close()
 
 
 def _now_ms() -> int:
