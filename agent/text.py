@@ -21,6 +21,7 @@ _FORBIDDEN = re.compile(
     r"\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
     r"\ud800-\udfff\U000e0001\U000e0020-\U000e007f]"
 )
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _FLAG_TAGS = re.compile(r"\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
 # Letters for private use, which icon fonts draw as icons, and the place of an image in a text.
 _GLYPHS = re.compile("[\ue000-\uf8ff\ufffc\U000f0000-\U000ffffd\U00100000-\U0010fffd]+")
@@ -69,6 +70,11 @@ def clean(text: str, limit: int = 100_000) -> str:
         # Cut once more: the cut may have gone through a flag, and its loose tags must not stay.
         return _drop_forbidden(cleaned[: max(limit - 1, 0)]) + ELLIPSIS
     return cleaned
+
+
+def without_controls(text: str) -> str:
+    """Return a text without escape sequences and control characters but newline and tab."""
+    return _CONTROLS.sub("", _ESCAPES.sub("", _LINE_ENDS.sub("\n", text)))
 
 
 def _drop_forbidden(text: str) -> str:

@@ -32,6 +32,8 @@ class OpBase(
     """No script's token allows it either."""
     waits_for_phone: ClassVar[bool] = False
     """It may take as long as a phone does: it is carried out beside the others."""
+    stops: ClassVar[bool] = False
+    """It only holds or ends what is at work: there is always a place for it."""
     changes_nothing: ClassVar[bool] = False
     """It only looks, here and on the phone: a console that may only look can ask it."""
 

@@ -1,7 +1,8 @@
 """One client's connection to the daemon: read its calls, answer them, and tell who it is.
 
 Not the socket (that is `agent.rpc.rpc_server`) and not what it follows (`agent.rpc.subscriptions`).
-Invariants: at most CALLS_AT_ONCE calls of a client are under way, and more are refused; a client
+Invariants: at most CALLS_AT_ONCE calls of a client are under way, and more are refused, except for
+CALLS_IN_RESERVE that stop something or look; a client
 that does not take what it is sent is hung up on after STALL_S; a client that has gone lets go of
 all that it had.
 """
@@ -44,6 +45,7 @@ from agent.rpc.host_door import METHODS as HOST_METHODS
 from agent.rpc.host_door import HostDoor
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
+    CALLS_IN_RESERVE,
     PAGE_BYTES,
     BlobParams,
     BlobReply,
@@ -71,6 +73,7 @@ from agent.rpc.rpc_messages import (
     Submitted,
     UnsubscribeParams,
     fitting,
+    is_reserved,
     problem_of,
 )
 from agent.rpc.subscriptions import Subscriptions
@@ -243,7 +246,8 @@ class Link:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             await self._problem(None, Problem(RpcCode.PARSE, f"The line is not JSON: {error}."))
             return
-        if len(self._calls) >= CALLS_AT_ONCE and call.method not in _ALWAYS:
+        most = CALLS_AT_ONCE + (CALLS_IN_RESERVE if is_reserved(call) else 0)
+        if len(self._calls) >= most and call.method not in _ALWAYS:
             busy = WrongStateError(
                 f"{CALLS_AT_ONCE} calls of this client are in progress.", "Wait for their replies."
             )

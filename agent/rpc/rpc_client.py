@@ -25,7 +25,9 @@ from agent.rpc.host_door import HostShown
 from agent.rpc.places import Place, TlsPlace, place_at
 from agent.rpc.rpc_messages import (
     CALLS_AT_ONCE,
+    CALLS_IN_RESERVE,
     EVENT_CREDIT,
+    LOOKS_IN_RESERVE,
     MAX_CALL_BYTES,
     MAX_REPLY_BYTES,
     FleetStore,
@@ -34,6 +36,7 @@ from agent.rpc.rpc_messages import (
     Line,
     NextParams,
     Nothing,
+    OpParams,
     Params,
     SignedIn,
     UnsubscribeParams,
@@ -116,6 +119,7 @@ class RpcClient:
         self._streams: dict[int, AnyStream] = {}
         # One place is left for what must always get through: pings, credit, unsubscribing.
         self._calls = asyncio.Semaphore(CALLS_AT_ONCE - 1)
+        self._reserve = asyncio.Semaphore(CALLS_IN_RESERVE)
         self._death: RuntimeDiedError | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._dead_after_s = DEAD_AFTER_S
@@ -234,7 +238,7 @@ class RpcClient:
     ) -> T:
         """Call a method and decode its reply; raises what the daemon answered with."""
         try:
-            async with asyncio.timeout(timeout_s), self._calls:
+            async with asyncio.timeout(timeout_s), self._places(method, params):
                 return await self._ask(method, params, kind)
         except TimeoutError as error:
             raise SwitchboardError(
@@ -242,6 +246,11 @@ class RpcClient:
                 f"{timeout_s:g} s.",
                 "It is unknown whether it was done: look, then try again or end the process.",
             ) from error
+
+    def _places(self, method: str, params: Params) -> asyncio.Semaphore:
+        """Return the places that a call needs one of; those in reserve are never all waiting."""
+        stops = isinstance(params, OpParams) and params.op.stops
+        return self._reserve if stops or method in LOOKS_IN_RESERVE else self._calls
 
     async def _ask(self, method: str, params: Params, kind: type[T]) -> T:
         number = next(self._numbers)

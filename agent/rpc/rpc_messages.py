@@ -10,7 +10,7 @@ as the class that went in.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -39,16 +39,47 @@ Frames and deltas begin without credit: a client asks for each one when it is re
 CALLS_AT_ONCE = 64
 """How many calls of one client may be under way."""
 
+CALLS_IN_RESERVE = 8
+"""How many more may be, of those that stop something or look at what is at work."""
+
 NONCE_BYTES = 32
 """What a host that signs in adds to the challenge."""
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One line from a client."""
 
     method: str
     id: int | str | None = None
     params: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+LOOKS_IN_RESERVE = frozenset({"status", "overview", "sessions", "session"})
+"""The methods that look at what is at work."""
+_STOPS = frozenset(op.__struct_config__.tag for op in get_args(Op) if op.stops)
+
+
+class _Tagged(msgspec.Struct, frozen=True):
+    type: str = ""
+
+
+class _TaggedOp(msgspec.Struct, frozen=True):
+    op: _Tagged = _Tagged()
+
+
+_tag_decoder = msgspec.json.Decoder(_TaggedOp)
+
+
+def is_reserved(call: Call) -> bool:
+    """Return whether a call has a place of its own: it stops something, or looks."""
+    if call.method in LOOKS_IN_RESERVE:
+        return True
+    if call.method not in {"submit", "request"}:
+        return False
+    try:
+        return _tag_decoder.decode(call.params).op.type in _STOPS
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,7 +1,7 @@
 """The queue of ops: bounded, first in first out, with an answer for each.
 
-Invariants: at most 64 ops wait, and who submits the next one waits too; once closed, everybody who
-waits for room or for an answer gets an error.
+Invariants: at most 64 ops wait, and who submits the next one waits too, unless it stops something;
+once closed, everybody who waits for room or for an answer gets an error.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from secrets import token_hex
 from agent.core import OWNER, ClientInfo
 from agent.errors import RuntimeDiedError
 from agent.protocol import Op, Reply
+from agent.runtime.harmless_ops import harmless
 
 QUEUE_LIMIT = 64
 
@@ -19,9 +20,11 @@ class Submission:
     """One op, its client, and the future of its reply."""
 
     def __init__(self, op: Op, client: ClientInfo = OWNER, *, answered: bool) -> None:
-        self.op = op
+        self.op = harmless(op)
         self.client = client
         self.submission_id = f"op-{token_hex(6)}"
+        self.has_room = False
+        """Whether it takes none of the places in the queue."""
         self.reply: asyncio.Future[Reply] | None = None
         if answered:
             self.reply = asyncio.get_running_loop().create_future()
@@ -53,8 +56,16 @@ class OpQueue:
         self._closed: RuntimeDiedError | None = None
 
     async def put(self, submission: Submission) -> None:
-        """Queue an op; waits while 64 are queued. Raises RuntimeDiedError once closed."""
+        """Queue an op; waits while 64 are queued, except with what stops something.
+
+        Raises RuntimeDiedError once closed.
+        """
         self._check()
+        if submission.op.stops:
+            submission.has_room = True
+            self._waiting.append(submission)
+            self._filled.set()
+            return
         await self._room.acquire()
         try:
             self._check()
@@ -70,7 +81,8 @@ class OpQueue:
             self._filled.clear()
             await self._filled.wait()
         submission = self._waiting.popleft()
-        self._room.release()
+        if not submission.has_room:
+            self._room.release()
         if submission.reply is not None:
             self._taken.add(submission)
             submission.reply.add_done_callback(lambda _: self._taken.discard(submission))

@@ -132,6 +132,7 @@ def _fold_fact(session: records.Session, msg: protocol.EventMsg) -> records.Sess
             return replace(
                 _unverified(session),
                 generation=generation,
+                latest_error="",
                 for_job=job_id,
                 stopped=False,
                 dismissed=False,

@@ -151,7 +151,8 @@ async def _watch(connection: Connection, asker: Asker, given: WatchSession) -> A
         await ask_here(connection, asker, session.session_id)
     overview = await core.overview()
     lines = [line_of(session, overview), f"{counted(session.steps, 'step')}"]
-    said = session.latest_error or session.latest_result
+    is_done = session.state is records.SessionState.COMPLETED
+    said = session.latest_result if is_done else session.latest_error or session.latest_result
     if said:
         lines.append(said)
     lines += [_question_text(one) for one in await _questions(connection, session.session_id)]

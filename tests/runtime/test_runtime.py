@@ -82,7 +82,7 @@ async def test_the_65th_op_waits_until_there_is_room(
         for number in range(QUEUE_LIMIT):
             async with asyncio.timeout(PATIENCE_S):
                 await stage.core.submit(protocol.SessionCreate(goal=f"{number}", start=False))
-        one_more = asyncio.create_task(stage.core.submit(protocol.Interrupt()))
+        one_more = asyncio.create_task(stage.core.submit(protocol.JobList()))
         done, _ = await asyncio.wait({one_more}, timeout=0.05)
         assert not done
         gate.set()

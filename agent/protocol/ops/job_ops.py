@@ -107,6 +107,7 @@ class JobStop(OpBase, frozen=True, kw_only=True, tag="job_stop"):
     """Stop a job for good; its run is interrupted and a late result discarded."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    stops: ClassVar[bool] = True
     allows: ClassVar[Allows] = Allows.NOTHING
     brief: ClassVar[str] = "Stop a job for good, interrupting its run."
     returns: ClassVar[str] = "the job"
@@ -118,6 +119,7 @@ class JobPause(OpBase, frozen=True, kw_only=True, tag="job_pause"):
     """Keep a job from running until it is resumed; only an active or queued one can be paused."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    stops: ClassVar[bool] = True
     allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the job"
 

@@ -160,6 +160,7 @@ class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
     """Stop the turn of a session; it becomes idle and can be resumed. Empty id: every session."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    stops: ClassVar[bool] = True
     allows: ClassVar[Allows] = Allows.NOTHING
     brief: ClassVar[str] = "Stop a session now; it can be resumed."
 
@@ -170,6 +171,7 @@ class SessionPause(OpBase, frozen=True, kw_only=True, tag="session_pause"):
     """Hold the turn before its next step."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    stops: ClassVar[bool] = True
     allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str
@@ -192,6 +194,7 @@ class SessionCancel(OpBase, frozen=True, kw_only=True, tag="session_cancel"):
     """End a session; on an agent session, its whole tree. Idempotent."""
 
     needs: ClassVar[tuple[Right, ...]] = (Right.DRIVE,)
+    stops: ClassVar[bool] = True
     allows: ClassVar[Allows] = Allows.NOTHING
 
     session_id: str

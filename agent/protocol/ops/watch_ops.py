@@ -82,6 +82,7 @@ class WatcherStop(OpBase, frozen=True, kw_only=True, tag="watcher_stop"):
     """Stop watchers for good: one by id, those that match a query, or all active ones."""
 
     needs: ClassVar[tuple[Right, ...]] = STOPPING
+    stops: ClassVar[bool] = True
     allows: ClassVar[Allows] = Allows.NOTHING
     returns: ClassVar[str] = "the watchers that were stopped"
 

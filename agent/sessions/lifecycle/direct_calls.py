@@ -162,11 +162,11 @@ class DirectCalls:
 
 
 def _ending(record: records.Session) -> str:
-    said = record.latest_error or record.latest_result
     match record.state:
         case records.SessionState.COMPLETED:
-            return f"The session is done. {said}".strip()
+            return f"The session is done. {record.latest_result}".strip()
         case records.SessionState.FAILED:
+            said = record.latest_error or record.latest_result
             return f"The session failed. {said}".strip()
         case records.SessionState.CANCELLED:
             return "The session was cancelled."

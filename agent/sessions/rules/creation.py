@@ -3,6 +3,7 @@
 It stores nothing. Invariant: what passes can start; a request with a fault in it creates nothing.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from hashlib import sha256
@@ -24,6 +25,7 @@ from agent.sessions.registry.device_assignment import Assignment
 from agent.sessions.rules.answers import checked_text
 from agent.sessions.rules.operator_text import secrets_in
 from agent.settings import Settings
+from agent.tasks.targets import FORBIDDEN_PACKAGES
 from agent.text import one_line
 
 TARGETS_LIMIT = 64
@@ -94,6 +96,12 @@ def _planned(
         raise UsageError(
             "needs: same cannot be combined.", "Write same:SESSION without other fields."
         )
+    for package in (op.target_package, *(target.package for target in op.targets)):
+        if package in FORBIDDEN_PACKAGES:
+            raise UsageError(
+                f"{package} is part of the system, and not an app to work in.",
+                "Name an app, or leave it out: every session can use the system's own screens.",
+            )
     for serial in (op.serial, *(target.serial for target in op.targets)):
         if serial:
             assignment.check_known(serial)
@@ -265,8 +273,17 @@ def _autonomy(op: SessionCreate, settings: Settings) -> records.Autonomy:
 
 
 def _budget(op: SessionCreate, settings: Settings) -> records.Budget:
-    """Return its limits; a program can only ask for tighter ones than are set."""
+    """Return its limits; a program can only ask for tighter ones than are set.
+
+    Raises UsageError for less than none, and for what is not a number.
+    """
     asked, run = op.budget or records.Budget(), settings.run
+    for name in asked.__struct_fields__:
+        value = getattr(asked, name)
+        if not (math.isfinite(value) and value >= 0):
+            raise UsageError(
+                f"budget.{name} is {value}.", "Use a number above 0, or 0 for the setting."
+            )
     return records.Budget(
         seconds=_chosen(asked.seconds, run.max_seconds, op.speaker),
         tokens=int(_chosen(asked.tokens, run.max_tokens, op.speaker)),

@@ -60,7 +60,10 @@ def cut(events: Sequence[Event], before_message: int) -> tuple[Event, ...]:
     """Take what came before the operator's nth message, counted from 0, which is the goal.
 
     Hints count as messages. A number that is negative or beyond the last message takes everything
-    but an unfinished turn (Codex: TruncateBeforeNthUserMessage).
+    but an unfinished turn (Codex: TruncateBeforeNthUserMessage); of a first one that is unfinished
+    it takes the steps that have ended.
+
+    Raises UsageError where that turn is all there is, and none of its steps has ended.
     """
     seen = visible(events)
     if before_message == 0:
@@ -69,7 +72,17 @@ def cut(events: Sequence[Event], before_message: int) -> tuple[Event, ...]:
     if 0 < before_message <= len(messages):
         return seen[: messages[before_message - 1]]
     opened = _open_turn(seen)
-    return seen if opened is None else seen[:opened]
+    if opened is None:
+        return seen
+    if any(isinstance(event.msg, TaskStarted) for event in seen[:opened]):
+        return seen[:opened]
+    ended = [at for at, event in enumerate(seen) if isinstance(event.msg, StepCompleted)]
+    if not ended:
+        raise UsageError(
+            "The session's first turn has not ended a step yet, so a copy would have no past.",
+            "Fork it later, or start another session with its goal.",
+        )
+    return seen[: ended[-1] + 1]
 
 
 def cut_after_step(events: Sequence[Event], step: int) -> tuple[Event, ...]:

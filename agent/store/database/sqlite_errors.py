@@ -35,6 +35,8 @@ def from_os_error(error: OSError, path: Path) -> StoreError:
             f"{path} is not writable for this account.",
             f"Change its owner or mode, or {_ELSEWHERE}.",
         )
+    if path.is_dir() and number in {errno.EEXIST, errno.EISDIR}:
+        return a_folder(path)
     if number in {errno.ENOTDIR, errno.EEXIST, errno.EISDIR}:
         return StoreError(
             f"{path} cannot be used as a directory: it, or something above it, is a file.",
@@ -54,6 +56,8 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     name = getattr(error, "sqlite_errorname", "SQLITE_ERROR")
     match code & 0xFF:
+        case sqlite3.SQLITE_CANTOPEN if path.is_dir():
+            return a_folder(path)
         case sqlite3.SQLITE_FULL:
             return UnwritableError(f"{path} could not be written: the disk is full.", _MAKE_ROOM)
         case sqlite3.SQLITE_IOERR:
@@ -84,6 +88,13 @@ def from_sqlite(error: sqlite3.Error, path: Path) -> StoreError:
             )
         case _:
             return StoreError(f"{path} refused a statement ({name}): {error}.")
+
+
+def a_folder(path: Path) -> StoreError:
+    """Return the StoreError for a folder in the place of a file."""
+    return StoreError(
+        f"{path} is a folder, and a file belongs there.", f"Move that folder away, or {_ELSEWHERE}."
+    )
 
 
 def _full(number: int | None) -> str:

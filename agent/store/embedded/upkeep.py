@@ -15,6 +15,7 @@ from agent.store.changes.row_codec import as_int, as_text
 from agent.store.database.database import Database, check_ours, metadata_of, open_for_reading
 from agent.store.database.identity import SEARCH_NAME, disagreements, remains
 from agent.store.database.lock import DirectoryLock
+from agent.store.database.sqlite_errors import a_folder
 from agent.store.embedded.blobs import BlobFiles
 from agent.store.embedded.sqlite_store import DATABASE_NAME, SqliteStore
 from agent.store.queries.integrity import MOST_FINDINGS, IntegrityReport, gaps, unreadable
@@ -137,6 +138,8 @@ def _existing_database(directory: Path) -> Path:
             f"{path} is gone; what belongs to it is still there: {', '.join(left)}.",
             "Restore it, or start with an empty store: switchboard store reset",
         )
+    if path.is_dir():
+        raise a_folder(path)
     if not path.is_file():
         raise UsageError(f"There is no store in {directory}.")
     return path
