@@ -33,6 +33,8 @@ from console.paired.queue_view import queue_of
 
 LOOK_S = 20.0
 """How long a look waits for something new: shorter than proxies let a request stand."""
+_SETTLES_S = 0.3
+"""So long after an event others come too: a session at work says several things a second."""
 _MOST_LOOKS = 64
 _log = logging.getLogger(__name__)
 
@@ -61,6 +63,10 @@ class PhonePage:
         self._clock_ms = clock_ms
         self._sending: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
+        self._read: tuple[Queue, str] | None = None
+        """The queue as it was read last; None: something has happened since, or may have."""
+        self._is_following = False
+        self._reading = asyncio.Lock()
         self._looks = 0
 
     @asynccontextmanager
@@ -70,6 +76,7 @@ class PhonePage:
         try:
             yield
         finally:
+            self._is_following, self._read = False, None
             tasks = {task, *self._sending}
             for one in tasks:
                 one.cancel()
@@ -137,6 +144,7 @@ class PhonePage:
                 while version == seen:
                     news = self._news
                     await news.wait()
+                    await asyncio.sleep(_SETTLES_S)
                     queue, version = await self._queue()
         except TimeoutError:
             pass
@@ -145,8 +153,15 @@ class PhonePage:
         return queue, version
 
     async def _queue(self) -> tuple[Queue, str]:
-        queue = queue_of(await self._core.overview())
-        return queue, hashlib.sha256(msgspec.json.encode(queue)).hexdigest()[:16]
+        # Several phones that look read it once: of a store with many sessions it is long.
+        async with self._reading:
+            found = self._read
+            if found is None:
+                news = self._news
+                queue = queue_of(await self._core.overview())
+                found = queue, hashlib.sha256(msgspec.json.encode(queue)).hexdigest()[:16]
+                self._read = found if self._is_following and news is self._news else None
+            return found
 
     async def _picture(self, question_id: str) -> bytes:
         open_now = (await self._core.overview()).questions
@@ -158,7 +173,9 @@ class PhonePage:
 
     async def _follow(self) -> None:
         async with self._core.events() as events:
+            self._is_following = True
             async for event in events:
+                self._read = None
                 news, self._news = self._news, asyncio.Event()
                 news.set()
                 if isinstance(event.msg, RequestUserInput) and self._pushes is not None:

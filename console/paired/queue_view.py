@@ -15,6 +15,7 @@ from widgets.lists.session_rows import device_name
 
 _MOST_CHARS = 6_000
 _TITLE_CHARS = 200
+_SEVERAL = "These are several questions: answer each, with an empty line between the answers."
 
 
 def queue_of(overview: Overview) -> Queue:
@@ -59,7 +60,7 @@ def _card(question: Question, session: Session, devices: Mapping[str, DeviceInfo
         facts=()
         if said is None
         else tuple(Fact(one.name, one.text, one.note, one.is_unsure) for one in said.facts),
-        note="" if said is None else said.note,
+        note=_SEVERAL if question.parts else "" if said is None else said.note,
         phone=phone,
         goal=one_line(session.goal, _TITLE_CHARS),
         is_approval=question.kind is QuestionKind.APPROVAL or question.review is not None,

@@ -1,5 +1,6 @@
 """The page of paired phones as the network meets it: it serves its own phones, and nobody else."""
 
+import asyncio
 import base64
 import json
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from agent.core import Overview
 from agent.errors import UsageError
 from console.paired import phone_page
 from console.paired.page_server import FILES, page_app, serving
@@ -16,6 +18,7 @@ from console.paired.qr_code import drawn, offer_url
 from console.paired.serving import serving_page
 from tests.console.paired.ground import Ground, opened_ground, phones_of, sent
 from tests.safety.consent.phone import Phone, answering, statement
+from tests.stage import PATIENCE_S
 
 
 def looking(ground: Ground, **fields: Any) -> dict[str, Any]:
@@ -179,3 +182,40 @@ def test_the_picture_fits_a_terminal_of_80_by_24(
     assert len(lines) <= 21, "the address and two lines of words stand with it"
     assert max(map(len, lines)) <= 80
     assert len(offer_url(url, "x" * 24, fingerprint, secret)) <= 80
+
+
+async def test_phones_that_look_read_the_queue_once_for_each_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(phone_page, "LOOK_S", 0.05)
+    async with opened_ground(tmp_path) as ground:
+        phones = [ground.pair(f"Phone {number}") for number in range(4)]
+        page, reads = PhonePage(ground.client, phones_of(ground)), []
+        overview = ground.client.overview
+
+        async def counted() -> Overview:
+            reads.append(1)
+            return await overview()
+
+        monkeypatch.setattr(ground.client, "overview", counted)
+        async with page.following():
+            await page.reply(sent(phones[0], looking(ground)))
+            first = json.loads(await page.reply(sent(phones[0], looking(ground))))
+            reads.clear()
+            for phone in phones * 3:
+                said = looking(ground, seen=first["version"])
+                assert json.loads(await page.reply(sent(phone, said)))["is_done"]
+            assert len(reads) <= 1
+            asked = await ground.question()
+            yes = answering(asked, 0, ground.stage.clock(), "Approve")
+            assert json.loads(await page.reply(sent(phones[0], yes)))["is_done"]
+
+            async def another() -> str | None:
+                reply = json.loads(await page.reply(sent(phones[1], looking(ground))))
+                cards = reply["queue"]["cards"]
+                return "seen" if cards and cards[0]["question_id"] != asked.question_id else None
+
+            await ground.question()
+            async with asyncio.timeout(PATIENCE_S):
+                while await another() is None:
+                    await asyncio.sleep(0.01)
