@@ -12,7 +12,8 @@ the objects that they are, without a call for each.
 
 A selector is compared with the whole path to a widget, although most do not fit the widget itself;
 here that is asked first. And the parameters of each callback are counted by its signature; here by
-its code, where that says the same.
+its code, where that says the same. The methods that hear a message are sought in every class of a
+widget's at each message; here once for each kind of widget and message.
 
 Textual keeps two colours for each widget that was drawn, and with them the widget's lines, for as
 long as the process lives. Here they are kept for the colours alone.
@@ -20,7 +21,7 @@ long as the process lives. Here they are kept for the colours alone.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import lru_cache
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
@@ -39,6 +40,8 @@ from textual.css.model import RuleSet, Selector
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.geometry import Region
+from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.style import Style
 
@@ -111,6 +114,43 @@ def count_parameters(function: Callable[..., Any]) -> int:
     return code.co_argcount + code.co_kwonlyargcount + more
 
 
+_Handler = Callable[[Message], Awaitable[Any]]
+seek_handlers = MessagePump._get_dispatch_methods
+known_handlers: dict[tuple[type, type, str], list[tuple[type, str, Any]] | None] = {}
+"""By the kinds of widget and message and the name of a method: what classes of the widget have, and
+under which name. None where it depends on the widgets that a message is about. What a test replaces
+is noticed; one that gives a class a handler where it had none puts an empty dict in its place."""
+
+
+def handlers(widget: MessagePump, name: str, message: Message) -> Iterator[tuple[type, _Handler]]:
+    """Yield the methods that hear a message, as `MessagePump._get_dispatch_methods`."""
+    key = type(widget), type(message), name
+    if key not in known_handlers:
+        known_handlers[key] = _handlers_of(*key)
+    listed = known_handlers[key]
+    if listed is None or any(kind.__dict__.get(own) is not at for kind, own, at in listed):
+        yield from seek_handlers(widget, name, message)
+        return
+    for kind, _, method in listed:
+        if message._no_default_action:
+            return
+        yield kind, method.__get__(widget, kind)
+
+
+def _handlers_of(widget: type, message: type, name: str) -> list[tuple[type, str, Any]] | None:
+    listed: list[tuple[type, str, Any]] = []
+    for kind in widget.__mro__:
+        has = kind.__dict__
+        decorated = has.get("_decorated_handlers", {})
+        if any(one in decorated for one in message.__mro__):
+            return None
+        own = f"_{name}" if has.get(f"_{name}") else name
+        method = has.get(own)
+        if method is not None and not getattr(method, "_textual_on", None):
+            listed.append((kind, own, method))
+    return listed
+
+
 _pair = StylesCache.get_inner_outer.__wrapped__
 
 
@@ -133,4 +173,5 @@ def install() -> None:
     textual.css.match._check_selectors = matches
     textual.css.stylesheet._check_selectors = matches
     textual._callback._count_parameters = count_parameters
+    MessagePump._get_dispatch_methods = handlers  # type: ignore[method-assign,assignment]
     StylesCache.get_inner_outer = _inner_outer  # type: ignore[method-assign,assignment]

@@ -7,19 +7,24 @@ from typing import Any
 
 import pytest
 from rich.segment import Segment
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.css.parse import parse_selectors
+from textual.message import Message
 from textual.strip import Strip
-from textual.widgets import Button, Static
+from textual.widget import Widget
+from textual.widgets import Button, Input, Static
 
 from tests.headless import (
     at_rest,
     count_by_signature,
     count_parameters,
+    handlers,
     look,
     matches,
     matches_whole_path,
+    seek_handlers,
 )
 
 
@@ -136,3 +141,71 @@ def test_as_many_parameters_are_counted_as_a_signature_has() -> None:
     ]
     wrong = [one for one in functions if count_parameters(one) != count_by_signature(one)]
     assert wrong == []
+
+
+class Hears(Button):
+    def on_key(self, event: events.Key) -> None: ...
+
+    @on(events.Click)
+    def on_click_of_any(self) -> None: ...
+
+    async def _on_mount(self, event: events.Mount) -> None: ...
+
+
+class HearsMore(Hears):
+    def on_key(self, event: events.Key) -> None:
+        event.prevent_default()
+
+    def on_click(self, event: events.Click) -> None: ...
+
+
+class Hearing(App[None]):
+    def compose(self) -> ComposeResult:
+        yield HearsMore("a", id="one")
+        yield Hears("b", id="two")
+        yield Input()
+
+    @on(Button.Pressed, "#one")
+    def on_one(self) -> None: ...
+
+    def on_button_pressed(self, event: Button.Pressed) -> None: ...
+
+
+def heard_by(seek: Any, widget: Any, name: str, message: Message) -> list[tuple[type, str]]:
+    """List what hears a message; a handler may be told apart by its class and name."""
+    found = []
+    for kind, method in seek(widget, name, message):
+        found.append((kind, method.__qualname__))
+        if method.__qualname__ == "HearsMore.on_key":
+            method(message)
+    message._no_default_action = False
+    return found
+
+
+async def test_what_hears_a_message_is_what_is_found_by_seeking_in_every_class() -> None:
+    app = Hearing()
+    async with app.run_test():
+        one, two = app.query_one("#one", Hears), app.query_one("#two", Hears)
+        click = events.Click(one, 0, 0, 0, 0, 1, False, False, False)
+        messages: list[Message] = [
+            *(events.Key("a", "a"), events.Mount(), events.Idle(), events.Focus(), click),
+            *(Button.Pressed(one), Button.Pressed(two), Input.Changed(app.query_one(Input), "a")),
+        ]
+        for message in messages:
+            message._sender = one
+        widgets: list[App[None] | Widget] = [app, app.screen, *app.screen.walk_children()]
+        came = 0
+        for _ in range(2):
+            for widget in widgets:
+                for message in messages:
+                    asked = widget, message.handler_name, message
+                    sought = heard_by(seek_handlers, *asked)
+                    assert heard_by(handlers, *asked) == sought, (widget, message)
+                    came += len(sought)
+        key = heard_by(handlers, one, "on_key", messages[0])
+        assert [name for _, name in key] == ["HearsMore.on_key"], "the rest was prevented"
+        assert came > 40
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Hears, "_on_mount", HearsMore.on_click)
+            mount = one, "on_mount", messages[1]
+            assert (Hears, "HearsMore.on_click") in heard_by(handlers, *mount)

@@ -6,6 +6,7 @@ of them thirty times a second. Invariant: text and segments show the same cells.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from rich.color import Color
 from rich.console import Console
@@ -70,7 +71,7 @@ class Drawn:
                 continue
             style = self._ground
             if glyph != HOLE:
-                style = Style(color=_color(now[1]), bgcolor=_color(now[2]))
+                style = _style(now[1], now[2])
             listed.append(Segment(LETTERS[glyph], style))
             before = now
         return listed
@@ -131,6 +132,11 @@ class FrameStrip(Strip):
 
     def render(self, console: Console) -> str:
         return self._drawn.text(self._row, console)
+
+
+@lru_cache(4096)
+def _style(ink: int, paper: int) -> Style:
+    return Style(color=_color(ink), bgcolor=_color(paper))
 
 
 def _color(packed: int) -> Color:

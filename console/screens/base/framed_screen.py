@@ -32,7 +32,11 @@ class FramedScreen(FaultIsolated, Screen[None]):
 
     def owner_of(self, action_id: str) -> Controller | None:
         """Return the controller that does an action now; None where the screen does it."""
-        return next((one for one in self.controllers if one.owns(action_id)), None)
+        # A footer asks a thousand times: a generator for each would be most of it.
+        for one in self.controllers:
+            if one.owns(action_id):
+                return one
+        return None
 
     def can(self, action_id: str) -> bool:
         """Return whether an action can be done now; palette and footer leave the rest out."""

@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from agent.protocol import Interrupt
 from console.screens.history.history import HistoryScreen
+from tests import headless
 from tests.console.conftest import Open, Seat, select
 from widgets.base.header_line import PartsLine
 from widgets.base.row_list import RowList
@@ -159,6 +160,7 @@ async def press_action(seat: Seat, patch: pytest.MonkeyPatch) -> None:
 
 async def open_wall(seat: Seat, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(WallView, "on_mount", broken, raising=False)
+    patch.setattr(headless, "known_handlers", {})
     await seat.press("2")
 
 
