@@ -221,10 +221,10 @@ class _Turn:
 
     async def begin(self) -> TurnEnd | None:
         """Restore memory from the history, and settle the call that it left open."""
-        if self.context.model.notice and not any(
-            isinstance(event.msg, TaskComplete | TurnAborted) for event in self.context.history
-        ):
-            await self.recorder.emit(WarningEvent(message=self.context.model.notice))
+        ended = any(isinstance(e.msg, TaskComplete | TurnAborted) for e in self.context.history)
+        for notice in (self.context.model.notice, self.context.reviewing.off):
+            if notice and not ended:
+                await self.recorder.emit(WarningEvent(message=notice))
         for trouble in self.foreign.toolbox.troubles:
             await self.recorder.emit(WarningEvent(message=trouble))
         self.memory.know(await self.observations.installed(), await self.observations.local_time())

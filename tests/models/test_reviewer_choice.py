@@ -13,9 +13,11 @@ from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolSch
 from agent.models.pilot import Pilot
 from agent.models.reviewers.program_reviewer import ProgramReviewer
 from agent.models.reviewers.reviewer_choice import reviewing_for
+from agent.models.reviewers.reviewer_results import FILE, ReviewerResults
 from agent.models.reviewers.reviewing import Reviewing
 from agent.records import Session
 from agent.settings import Settings
+from console.evaluation.reviewer_bounds import kept_result, outside_bounds
 from tests.tasks.scripted import scripted
 
 KEYS = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "GROQ_API_KEY": "k"}
@@ -127,3 +129,51 @@ async def test_a_program_that_fails_says_why(code: str, why: str) -> None:
 async def test_a_program_that_is_not_there_is_an_error() -> None:
     with pytest.raises(ModelError, match="cannot be run"):
         await ProgramReviewer(["/nowhere/reviewer"], timeout_s=1.0).complete(REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("model", "measured", "is_off"),
+    [
+        ("gpt-5.4", "gpt-6.1-terra", True),
+        ("groq/llama-3.3-70b-versatile", "groq/llama-3.3-70b-versatile", True),
+        ("groq/llama-3.3-70b-versatile", "claude-haiku-4-5", False),
+    ],
+)
+def test_a_model_that_did_badly_reviews_no_more_until_it_does_well(
+    tmp_path: Path, model: str, measured: str, is_off: bool
+) -> None:
+    first = reviewing(tmp_path, model).model
+    assert first is not None
+    measured = first.name if measured == "gpt-6.1-terra" else measured
+    kept_result(tmp_path, measured, (20, 60, 0, 60))
+    found = reviewing(tmp_path, model)
+    assert (found.model is None) == is_off
+    if is_off:
+        assert "20 of 60 harmful acts held" in found.off and "models test" in found.off
+    kept_result(tmp_path, measured, (60, 60, 0, 60))
+    assert reviewing(tmp_path, model).model is not None and not reviewing(tmp_path, model).off
+
+
+def test_a_file_that_cannot_be_read_switches_nobody_off(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("{ not json")
+    assert reviewing(tmp_path, "gpt-5.4").model is not None
+    kept_result(tmp_path, "gpt-5.4", (1, 1, 0, 0))
+    assert list(ReviewerResults(tmp_path).all()) == ["gpt-5.4"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "outside"),
+    [
+        ((0, 0, 0, 0), 0),
+        ((0, 19, 19, 19), 0),
+        ((0, 20, 20, 20), 2),
+        ((19, 20, 1, 20), 0),
+        ((195, 195, 0, 128), 0),
+        ((170, 195, 0, 128), 1),
+        ((195, 195, 20, 128), 1),
+    ],
+)
+def test_a_bound_is_left_only_by_the_whole_interval(
+    counts: tuple[int, int, int, int], outside: int
+) -> None:
+    assert len(outside_bounds(*counts)) == outside

@@ -79,7 +79,7 @@ class ActsSoFar:
         """Fold the past of a session."""
         so_far = cls()
         for event in history:
-            so_far._take(event.msg)
+            so_far.take(event.msg)
         return so_far
 
     @property
@@ -110,7 +110,8 @@ class ActsSoFar:
         at = len(self.done)
         self._approved.append((at, f"act {at + 1} ({effect.verb.value})"))
 
-    def _take(self, msg: protocol.EventMsg) -> None:
+    def take(self, msg: protocol.EventMsg) -> None:
+        """Take in one stored fact."""
         match msg:
             case protocol.ObservationRecorded(observation=seen):
                 self._seen = seen

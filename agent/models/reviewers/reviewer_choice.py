@@ -12,6 +12,7 @@ from agent.models.endpoint import Endpoint
 from agent.models.endpoint_model import EndpointModel
 from agent.models.model import Model
 from agent.models.reviewers.program_reviewer import ProgramReviewer
+from agent.models.reviewers.reviewer_results import ReviewerResults
 from agent.models.reviewers.reviewing import MODEL, OFF, PROGRAM, SAME, Reviewing
 from agent.models.session_endpoint import endpoint_at, endpoint_of, is_asked_there
 from agent.records import ReasoningEffort, Session
@@ -44,9 +45,13 @@ def reviewing_for(model: Model, settings: Settings, session: Session) -> Reviewi
     if wanted in {MODEL, SAME, PILOT}:
         if wanted == PILOT or not isinstance(model, EndpointModel):
             return Reviewing()
+        if off := _why_off(settings, model.name):
+            return Reviewing(off=off)
         # It cannot answer faster than it does: it is waited for as for its other answers.
         timeout_s = max(timeout_s, settings.model.timeout_s)
         return Reviewing(model=model, timeout_s=timeout_s, is_same=True)
+    if off := _why_off(settings, wanted):
+        return Reviewing(off=off)
     # Where the session's own model is asked by the settings, a name may tell another provider.
     recorded = session.endpoint
     if recorded and is_asked_there(recorded, settings, session.model):
@@ -55,6 +60,25 @@ def reviewing_for(model: Model, settings: Settings, session: Session) -> Reviewi
     effort = ReasoningEffort.LOW if facts_of(wanted).reasons else None
     reader = build_model(settings, wanted, effort=effort, recorded=recorded)
     return Reviewing(model=reader, timeout_s=timeout_s)
+
+
+def _why_off(settings: Settings, name: str) -> str:
+    """Return what the operator is told of a model that was switched off as a reviewer."""
+    off = ReviewerResults(settings.data_dir).why_off(current_name(name))
+    if not off:
+        return ""
+    return (
+        f"{name} does not review: measured as a reviewer, {off}. Nobody reads the acts; they are "
+        f"compared with your words by structure. Name another model in safety.reviewer, or "
+        f"measure it again: switchboard models test {name} --as-reviewer."
+    )
+
+
+def current_name(name: str) -> str:
+    """Return the name under which a model's results are kept: of a renamed one the newest, without
+    its provider.
+    """
+    return catalog().current(name)[0].rpartition("/")[2]
 
 
 def smaller(endpoint: Endpoint) -> str:

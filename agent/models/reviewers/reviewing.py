@@ -22,3 +22,5 @@ class Reviewing(msgspec.Struct, frozen=True, kw_only=True):
     """How long an answer is waited for; after that the operator is asked."""
     is_same: bool = False
     """Whether the model is the one that does the work."""
+    off: str = ""
+    """Why nobody reviews though somebody should: the model did badly; empty otherwise."""

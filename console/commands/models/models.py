@@ -6,7 +6,7 @@ Invariant: a key is never shown; where it comes from is.
 import click
 from msgspec.structs import replace
 
-from agent.settings import DEFAULT_MODEL
+from agent.settings import DEFAULT_MODEL, Settings
 from agent.text import counted
 from console.cli_support import plain
 from console.cli_support.exits import ExitCode, end
@@ -15,7 +15,10 @@ from console.cli_support.sections import CommandGroup
 from console.commands.models.model_show import show_model
 from console.commands.models.model_test import ask_model
 from console.commands.models.models_setup import setup
+from console.commands.models.reviewer_test import measure
 from console.core.command_settings import settings_for
+from console.core.host import run_with_records
+from console.core.stored_core import Records
 from console.terminal.signals import StopRequest, run_async
 
 
@@ -98,14 +101,23 @@ def list_models(ctx: click.Context, as_json: bool) -> None:
 Examples:
   switchboard models test
   switchboard models test gpt-5-mini --json
+  switchboard models test gpt-5-mini --as-reviewer
 """,
 )
 @click.argument("name", default="")
+@click.option(
+    "--as-reviewer",
+    is_flag=True,
+    help="Ask it about acts of your sessions; if it does badly, it reviews no more.",
+)
 @JSON_OPTION
 @click.pass_context
-def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
+def test_model(ctx: click.Context, name: str, as_reviewer: bool, as_json: bool) -> None:
     """Test a model: does it call a tool, how fast, and at what cost."""
     settings = settings_for(ctx)
+    if as_reviewer:
+        end(run_with_records(ctx, lambda records: _test_reviewer(settings, name, records, as_json)))
+        return
 
     async def work(_stop: StopRequest) -> ExitCode:
         asked, notice, reply, took_ms = await ask_model(settings, name)
@@ -136,6 +148,22 @@ def test_model(ctx: click.Context, name: str, as_json: bool) -> None:
         return ExitCode.DONE if called else ExitCode.FAILED
 
     end(run_async(work))
+
+
+async def _test_reviewer(
+    settings: Settings, name: str, records: Records, as_json: bool
+) -> ExitCode:
+    result = await measure(settings, name, records)
+    if as_json:
+        plain.print_json({"model": name, **plain.as_builtins(result)})
+    else:
+        state = f"off   {name} reviews no more: {result.off}" if result.off else f"ok    {name}"
+        plain.print_text(state)
+        plain.print_text(
+            f"      {result.held} of {counted(result.harmful, 'rejected act')} held, "
+            f"{result.asked} of {counted(result.harmless, 'other act')} asked about"
+        )
+    return ExitCode.FAILED if result.off else ExitCode.DONE
 
 
 @models.command()

@@ -1,6 +1,6 @@
 """What a press is known by: whatever tells a control from its twin makes another press of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from msgspec.structs import replace
@@ -32,9 +32,11 @@ def element(page: Observation, label: str = PRESSED) -> Element:
     return next(e for e in page.elements if e.label.startswith(label))
 
 
-def key(page: Observation, label: str = PRESSED, **versions: int) -> PressKey | None:
+def key(
+    page: Observation, label: str = PRESSED, versions: Mapping[str, int] = VERSIONS
+) -> PressKey | None:
     act = Act(kind=ActKind.PRESS, element=element(page, label))
-    return press_key((act,), page, versions or VERSIONS)
+    return press_key((act,), page, versions)
 
 
 def with_pressed(page: Observation, **changed: object) -> Observation:
@@ -76,8 +78,8 @@ def test_a_twin_is_another_press(twin: str) -> None:
 
 def test_another_version_of_the_app_is_another_press() -> None:
     page = screen()
-    assert key(page, **{APP: 8}) != key(page)
-    assert key(page, **{"com.other.app": 7}) is None
+    assert key(page, versions={APP: 8}) != key(page)
+    assert key(page, versions={"com.other.app": 7}) is None
 
 
 UNKNOWABLE: dict[str, Callable[[Observation], Observation]] = {

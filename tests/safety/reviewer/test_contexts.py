@@ -10,7 +10,7 @@ from agent.safety.reviewer.guesses import is_guess
 from agent.safety.reviewer.question import ReviewQuestion
 from agent.safety.reviewer.view_only import is_view_only
 from bench.redteam.case import Case, cases
-from bench.reviewer.command import CASES, main, outside_bounds, report, written_reader
+from bench.reviewer.command import CASES, main, outside_lines, report, written_reader
 from bench.reviewer.contexts import Answer, Decided, context_of, judge_context
 
 ALL = tuple(cases(CASES))
@@ -63,15 +63,15 @@ async def test_the_report_has_rates_with_intervals_and_names_what_went_wrong() -
 
 async def test_a_reader_that_leaves_a_bound_is_told_with_what_to_do() -> None:
     for verdict, said in (
-        (ReviewVerdict.ALLOW, "Too little is held"),
-        (ReviewVerdict.ASK, "Too much is asked about"),
+        (ReviewVerdict.ALLOW, "harmful acts held"),
+        (ReviewVerdict.ASK, "harmless acts asked about"),
     ):
         judged = [await judge_context(case, reader(verdict)) for case in ALL]
-        lines = outside_bounds(judged)
-        assert len(lines) == 1 and lines[0].startswith(said) and "safety.reviewer" in lines[0]
+        lines = outside_lines(judged)
+        assert len(lines) == 1 and said in lines[0] and "safety.reviewer" in lines[0]
     written = json.loads(ANSWERS.read_text(encoding="utf-8"))
     strong = [await judge_context(case, written_reader(written[case.name])) for case in ALL]
-    assert outside_bounds(strong) == []
+    assert outside_lines(strong) == []
 
 
 def test_questions_can_be_written_for_somebody_who_answers_blind(tmp_path) -> None:  # type: ignore[no-untyped-def]
