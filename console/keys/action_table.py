@@ -105,6 +105,8 @@ question.reject  r  Reject  rank 6, writes, acts
 question.session  A  For this session  acts
     Approve the same effect for the same recipient for the rest of the session, or of a job's
     run; press twice on the card.
+question.warrants  W  Allowed in words  rank 27, acts
+    Say in a sentence what is allowed for a time; try it on borderline cases, sign and revoke it.
 question.modify  m  Instead  writes, acts
     Write what to do instead of the card's action; a text to be typed can be edited.
 question.wheel  t  By hand  own, acts

@@ -43,7 +43,7 @@ class FakeCore(CoreBase):
         self.fails_with: Exception | None = None
         self.answers: dict[type, Callable[[Any], protocol.Reply]] = {}
         """What an op of a type is answered with, where that is more than that it was done."""
-        self.looks: dict[type, Any] = {protocol.ListUndoOffers: ()}
+        self.looks: dict[type, Any] = {protocol.ListUndoOffers: (), protocol.ListWarrants: ()}
         """What any other look-up is answered with."""
         self.now_ms = 1_760_000_000_000
         self._seqs: dict[str, int] = {}

@@ -123,7 +123,7 @@ class SessionPaneController(Controller):
     # --- keys ----------
 
     def can(self, action_id: str) -> bool:
-        return self._deck.view() is not None
+        return action_id == "question.warrants" or self._deck.view() is not None
 
     def do_session_replay(self) -> None:
         """Open the session's replay from the store."""
@@ -138,6 +138,12 @@ class SessionPaneController(Controller):
 
         if self._deck.selected:
             self._deck.console_app.push_screen(RequirementsScreen(self._deck.selected))
+
+    def do_question_warrants(self) -> None:
+        """Open what is allowed in words."""
+        from console.screens.dialogs.warrants import WarrantsScreen
+
+        self._deck.console_app.push_screen(WarrantsScreen())
 
     def do_session_keep(self) -> None:
         """Keep the pictures of the selected session's tree for ever, or return them to
