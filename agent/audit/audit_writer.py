@@ -19,6 +19,7 @@ from agent.errors import StoreError
 from agent.records import ActionOutcome, QuestionKind
 from agent.safety.approval import is_yes
 from agent.safety.effects.wording import headline
+from agent.safety.warrants.wording import cited
 from agent.state.commit import Commit
 from agent.state.event_text import closed_words, review_words
 from agent.store.store import Store
@@ -222,14 +223,14 @@ class AuditWriter:
                     "call_id": call_id,
                     "warrant": event.msg.warrant_id,
                     "clause": event.msg.clause or None,
-                    "detail": one_line(headline(effect), _DETAIL_CHARS),
+                    "detail": one_line(_under(event.msg) + headline(effect), _DETAIL_CHARS),
                 }
             case protocol.WarrantChanged(warrant=warrant, reason=reason):
                 return {
                     "event_type": f"warrant_{reason}",
                     "warrant": warrant.warrant_id,
                     "caller": warrant.signed_by,
-                    "detail": one_line(warrant.words, _DETAIL_CHARS),
+                    "detail": one_line(f"{warrant.warrant_id}: {warrant.words}", _DETAIL_CHARS),
                 }
             case protocol.WarrantUsed(use=use):
                 return {
@@ -237,7 +238,7 @@ class AuditWriter:
                     "warrant": use.warrant_id,
                     "clause": use.clause,
                     "call_id": use.call_id,
-                    "detail": f"use {use.number}, session {use.session}",
+                    "detail": f"{cited(use.warrant_id, use.clause)}, session {use.session}",
                 }
             case protocol.TextLetThrough(texts=texts):
                 return {
@@ -267,6 +268,10 @@ class AuditWriter:
                 self._approvals.discard(question_id)
             case _:
                 pass
+
+
+def _under(used: protocol.AllowanceUsed) -> str:
+    return f"{cited(used.warrant_id, used.clause)}: " if used.warrant_id else ""
 
 
 _ENDS = {

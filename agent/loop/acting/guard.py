@@ -436,12 +436,12 @@ class Guard:
         if may_review and self._review is None:
             self._review = await self.reviews.review(resolved, screen, call)
         prepared = self._warrants.prepared(near, self._review, call.call_id)
-        note = near.words
-        if prepared is not None:
-            note = (
-                f"{prepared.by[:1].upper()}{prepared.by[1:]}, approves it in "
-                f"{prepared.after_s:.0f} s. Reject it, or pause the session, to take that back."
-            )
+        if prepared is None:
+            return await self.ask(resolved, verdict, screen, call, note=near.words)
+        # Above the facts: it is read while there is time.
+        said = f"{prepared.by}, approves it in {prepared.after_s:.0f} s, unless you reject it"
+        verdict = replace(verdict, reason="; ".join(filter(None, (verdict.reason, said))))
+        note = "To take the reviewer's answer back, reject this or pause the session."
         return await self.ask(resolved, verdict, screen, call, note=note, prepared=prepared)
 
     def allow_rest(self, verdict: Verdict, resolved: ResolvedAction, screen: Observation) -> None:

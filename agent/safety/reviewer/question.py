@@ -138,9 +138,11 @@ class ReviewQuestion(msgspec.Struct, frozen=True, kw_only=True):
                 break
         lines += kept[::-1]
         for words in self.warrants:
-            # The object is compared with a list, name by name.
             said = unfenced(on_one_line(words, _WARRANT_CHARS))
-            lines.append(f"- allowed, if asked for: {said} Name what is bought by commas alone.")
+            lines.append(f'- a warrant of theirs, which asks for nothing by itself: "{said}".')
+        if self.warrants:
+            # It is compared with a list, name by name.
+            lines.append("In object, name each thing that is bought, by commas alone.")
         if self.approved:
             lines.append(f"Just approved by the operator, each once: {'; '.join(self.approved)}.")
         return "\n".join([*lines, fenced("\n".join(self._shown())), self._act_line()])

@@ -328,8 +328,7 @@ def _act(clause: Clause) -> Effect:
     content = Stated(text=", ".join(clause.items)) if clause.items else None
     if clause.verb is EffectVerb.SEND:
         content = Stated(text="Hello")
-    app = clause.app or _OTHER_APPS[0]
-    return Effect(verb=clause.verb, recipient=to, content=content, app=app)
+    return Effect(verb=clause.verb, recipient=to, content=content, app=clause.app)
 
 
 def look_alike(name: str) -> str:

@@ -74,9 +74,7 @@ class WarrantsScreen(Dialog[None]):
         if self.is_mounted and self._field.display:
             return foot(("enter", "draft"), ("esc", "back"))
         if not self._opened:
-            return foot(
-                ("enter", "cases"), ("n", "new"), ("s", "sign"), ("x", "revoke"), ("esc", "back")
-            )
+            return foot(("enter", "cases"), ("n", "new"), ("x", "revoke"), ("esc", "back"))
         return foot(("v", "other verdict"), ("s", "sign"), ("x", "revoke"), ("esc", "back"))
 
     @property
@@ -167,9 +165,9 @@ class WarrantsScreen(Dialog[None]):
         self._send(WarrantCorrect(warrant_id=view.warrant.warrant_id, corrections=(wanted,)))
 
     def action_sign(self) -> None:
-        """Sign the draft as it is shown, at the second press."""
+        """Sign the draft whose cases are shown, at the second press."""
         view = self._chosen()
-        if view is None or view.warrant.status is not WarrantStatus.DRAFT:
+        if not self._opened or view is None or view.warrant.status is not WarrantStatus.DRAFT:
             return
         one = view.warrant
         sentence = f"s again signs: {one_line('; '.join(view.lines), 120)}"
@@ -217,6 +215,7 @@ class WarrantsScreen(Dialog[None]):
         if not words:
             self._stop_writing()
             return
+        self.query_one("#whole", Static).update(Content("A model reads your words …"))
         self._app.spawn(self._draft(WarrantDraft(words=words)), "drafting a warrant")
 
     async def _draft(self, op: WarrantDraft) -> None:

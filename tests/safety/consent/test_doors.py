@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agent import protocol
 from agent.consent.script_tokens import ScriptToken
 from agent.protocol.base import OpBase
-from agent.records import Allows, EffectVerb
+from agent.records import Allows, Clause, EffectVerb
 from console.http_api.app import SCRIPT_HEADER, HttpApi, serving
 from tests.safety.consent.ground import Calls, Ground, opened, opened_ground, told
 from tests.safety.consent.test_self_approval import PASSPHRASE, chosen
@@ -234,6 +234,26 @@ async def test_a_script_approves_by_its_token_within_its_limits(tmp_path: Path) 
         assert answers[0].answered_by.endswith("by the token night")
         ground.consent.tokens.revoke(ground.consent.tokens.all()[0].token_id)
         assert not opened(await tried(good))
+
+
+async def test_no_token_signs_a_warrant_not_even_one_for_everything(tmp_path: Path) -> None:
+    async with opened_ground(tmp_path) as ground:
+        op = protocol.WarrantDraft(
+            words="today 3 messages to Ana Silva",
+            clauses=(Clause(verb=EffectVerb.SEND, recipients=("Ana Silva",), count=3),),
+        )
+        view = (await ground.stage.do(op)).warrant
+        assert view is not None
+        signing = asking(
+            "warrant_sign",
+            warrant_id=view.warrant.warrant_id,
+            clauses=[{"verb": "send", "recipients": ["Ana Silva"], "count": 3}],
+            expires_ms=view.warrant.expires_ms,
+        )
+        calls = [["prove", {"token": token(ground, verbs=(), to=())}], *signing]
+        assert "person" in told(await ground.attack("double_fork_and_session", calls))
+        [kept] = await ground.stage.core.look_up(protocol.ListWarrants())
+        assert kept.trouble == "it is not signed"
 
 
 async def test_over_http_nobody_sees_who_asks_so_only_a_scripts_token_approves(

@@ -202,7 +202,7 @@ async def test_the_reviewer_answers_only_where_that_is_on() -> None:
         )
         assert chat.sent == sent and len(by.uses) == len(sent)
         [card] = filter(sends, context.questions)
-        assert ("approves it in 8 s" in card.note) is may
+        assert ("warrant w-1, clause 1, approves it in 8 s" in card.text) is may
         assert [msg.clause for msg in used(context)] == [1] * len(sent)
 
 
@@ -250,4 +250,4 @@ async def test_the_reviewer_reads_the_words_of_the_warrant_beside_the_operators(
     )
     await task().run(context)
     asked = [one.messages[-1].text for one in reader.requests]
-    assert asked and all("allowed, if asked for: 2 messages to Ana Silva" in one for one in asked)
+    assert asked and all('nothing by itself: "2 messages to Ana Silva"' in one for one in asked)
