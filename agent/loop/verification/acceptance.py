@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from datetime import date
 
 from agent.language.fold import folded
-from agent.language.numbers import Number
+from agent.language.numbers import Number, parse_number
 from agent.language.tokens import has_phrase, words
 from agent.loop.verification.change_values import text_before_change, text_of_change
 from agent.loop.verification.claim_history import ClaimHistory
@@ -40,6 +40,7 @@ from agent.loop.verification.named_things import (
 from agent.loop.verification.pointed_answers import unread_answer
 from agent.loop.verification.pointers import element_words, text_of
 from agent.loop.verification.scopes import Scope, is_detail
+from agent.loop.verification.translated import values_to_show
 from agent.loop.verification.values import Value, ValueKind, is_carried, missing_values, values_of
 from agent.records import (
     Element,
@@ -70,6 +71,7 @@ def objection(
     scope: Scope | None = None,
     taken: Mapping[int, str] | None = None,
     excused: frozenset[int] = frozenset(),
+    is_branch: bool = False,
 ) -> str:
     """Return what speaks against the verdict that a requirement is met; empty: nothing does.
 
@@ -79,6 +81,7 @@ def objection(
         scope: the goal's own words for it.
         taken: the effects that other requirements are shown by, each with their words.
         excused: effects that were taken back as another requirement asks for.
+        is_branch: whether another condition was looked at, so that nothing need be done for this.
     """
     if not evidence and one.kind is not RequirementKind.KEEP:
         return NO_POINTER
@@ -101,10 +104,10 @@ def objection(
             if not against or one.kind is RequirementKind.CHANGE or past.has_effects:
                 return against
             # It may have asked for no change.
-            if other := told_of_another(scope, answer, past, in_words=False):
+            if other := told_of_another(scope, answer, past, today, in_words=False):
                 return other
             opened = _not_in_front(one, evidence, past) or unlike
-            told = unread_answer(one, scope, answer, evidence, said, past)
+            told = unread_answer(one, scope, answer, evidence, said, past, today)
             return against if opened and told else ""
         case RequirementKind.OPEN:
             return (
@@ -113,9 +116,11 @@ def objection(
                 or _unlike(one, evidence, said, past, today)
             )
         case RequirementKind.TELL:
-            return unread_answer(one, scope, answer, evidence, said, past)
+            return unread_answer(one, scope, answer, evidence, said, past, today)
         case RequirementKind.CONDITION:
-            return unfounded_condition(one, evidence, said, past) or strange_thing(scope, past)
+            return unfounded_condition(one, evidence, said, past, is_branch) or strange_thing(
+                scope, past
+            )
         case RequirementKind.KEEP:
             return _only_a_name(one) or touched(one, past, taken or {}) or other_state(one, past)
         case _:
@@ -177,7 +182,7 @@ def _unshown_change(
     if own:
         return (
             _wrong_state(one, own)
-            or _wrong_value(scope, own)
+            or _wrong_value(scope, own, past)
             or _wrong_removal(one, own, past)
             or other_thing(scope, own, past)
             or other_control(scope, own, past)
@@ -254,6 +259,8 @@ def _shares(effect: SeenEffect, one: Requirement, other: str) -> bool:
         other: the words of those that it serves already, which prove nothing.
     """
     said = f"{effect.object} {effect.after}"
+    if words(effect.page) and has_phrase(words(one.text), words(effect.page)):
+        said += f" {effect.page}"
     wanted = {w for w in words(f"{one.object} {one.recipient} {one.text}") if len(w) >= _LEAST_NAME}
     wanted -= set(words(other))
     values = values_of(one.text)
@@ -273,13 +280,14 @@ def _wrong_state(one: Requirement, effects: Sequence[SeenEffect]) -> str:
     return f"It shows the state {states.pop()}, and {wanted} is wanted"
 
 
-def _wrong_value(scope: Scope, effects: Sequence[SeenEffect]) -> str:
+def _wrong_value(scope: Scope, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
     """Return that what came has another value than the only one of its kind that the goal names.
 
     Only of a row that is a time, or of a state that is said with one number.
     """
     wanted = values_of(scope.own)
-    for effect in effects:
+    steps = {effect.step for effect in effects}
+    for effect in (e for e in past.effects if e.step in steps):
         said = effect.after if effect.kind is SeenEffectKind.STATE else row_name_of(effect)
         if effect.kind not in {SeenEffectKind.STATE, SeenEffectKind.ITEM_ADDED}:
             continue
@@ -391,7 +399,7 @@ def _unlike(
     today: date | None,
 ) -> str:
     """Return which values of a requirement are shown neither there nor by what stands."""
-    values = values_of(one.text, today)
+    values = values_to_show(one, past, today)
     if any(pointer.region for pointer in evidence):
         return ""
     shown = f"{said}\n{_standing_text(past)}"
@@ -400,7 +408,9 @@ def _unlike(
         if unseen := _unseen_thing(one, shown, past):
             return unseen
     missing = _without_former(missing_values(values, shown, today), values, past, today)
-    counts = _counts(evidence, past)
+    if not missing and parse_number(one.value.strip()) is not None:
+        missing = tuple(v for v in values_of(one.value) if not is_carried(v, shown))
+    counts = _counts(one, evidence, past)
     missing = tuple(
         value
         for value in missing
@@ -461,22 +471,24 @@ def _standing_text(past: ClaimHistory) -> str:
         for effect in past.effects
         if is_lasting(effect)
     )
-    approved = (act.approved for act in past.actions if act.approved and act.took_effect)
+    # What was typed may have been typed over: what became of it is an effect.
+    acts = (act for act in past.actions if act.took_effect and act.tool != "type_text")
+    approved = (act.approved for act in acts if act.approved)
     replies = (act.result for act in past.actions if act.result.startswith("{"))
     last = past.last[1].elements if past.last is not None else ()
     shown = (element_words(element) for element in last if not element.editable)
     return "\n".join((*effects, *approved, *replies, *shown))
 
 
-def _counts(evidence: Sequence[Evidence], past: ClaimHistory) -> frozenset[int]:
-    """Return how many things are pointed at: effects of one kind; without any, elements.
-
-    One is never written: an alarm is one.
+def _counts(one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory) -> frozenset[int]:
+    """Return how many things are pointed at: effects of one kind on what is named like the thing,
+    where any is; without effects, elements. One is never written: an alarm is one.
     """
-    effects = {p.effect for p in evidence if p.effect}
-    kinds = Counter(
-        found.kind for number in effects if (found := past.ledger.numbered(number)) is not None
-    )
+    numbers = {p.effect for p in evidence if p.effect}
+    effects = [e for number in numbers if (e := past.ledger.numbered(number)) is not None]
+    about = {word for word in words(f"{one.text} {one.object}") if len(word) >= _LEAST_NAME}
+    like = [e for e in effects if not about.isdisjoint(words(f"{e.object} {e.after}"))]
+    kinds = Counter(effect.kind for effect in like or effects)
     if kinds:
         return frozenset((1, *kinds.values()))
     return frozenset((1, len({(p.step, p.element) for p in evidence})))

@@ -12,6 +12,7 @@ from agent.language.tokens import words
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.pointers import element_evidence, element_words, row_words
 from agent.loop.verification.quotes import StoredScreen
+from agent.loop.verification.values import ValueKind, is_carried, values_of
 from agent.records import Evidence, GoalVerdict, Requirement, RequirementVerdict, VerifiedBy
 
 _LEAST_WORD = 3
@@ -28,7 +29,7 @@ def decide_told(one: Requirement, past: ClaimHistory, answer: str) -> Requiremen
     asked for.
     """
     numbers = numbers_in(answer)
-    if unread := unread_numbers(answer, past):
+    if unread := unread_numbers(answer, past) or _unread_times(answer, past):
         return RequirementVerdict(
             number=one.number,
             text=one.text,
@@ -66,13 +67,28 @@ def unread_numbers(text: str, past: ClaimHistory, *, until: int = 0) -> tuple[st
     return tuple(text[n.start : n.end] for n in unread if not _is_made_of(n, read, screens))
 
 
+def _unread_times(text: str, past: ClaimHistory) -> tuple[str, ...]:
+    """Return the times of a text where none of them was read: no sum or product makes a time."""
+    told = [value for value in values_of(text) if value.kind is ValueKind.TIME]
+    lines = dict.fromkeys((*_said(past), *_shown(past.screens))) if told else ()
+    if any(is_carried(value, line) for line in lines for value in told):
+        return ()
+    return tuple(value.text for value in told)
+
+
 def _read(past: ClaimHistory, screens: Sequence[StoredScreen]) -> Iterator[Decimal]:
     """Yield the numbers of all screens, and of what the operator wrote."""
-    said = (past.goal, *past.hints, *(answer for _, answer in past.answers))
-    shown = (line for screen in screens for line in (*screen.lines, *screen.fields))
-    for text in dict.fromkeys((*said, *shown)):
+    for text in dict.fromkeys((*_said(past), *_shown(screens))):
         for number in numbers_in(text):
             yield from number.readings
+
+
+def _said(past: ClaimHistory) -> Iterator[str]:
+    yield from (past.goal, *past.hints, *(answer for _, answer in past.answers))
+
+
+def _shown(screens: Sequence[StoredScreen]) -> Iterator[str]:
+    yield from (line for screen in screens for line in (*screen.lines, *screen.fields))
 
 
 def _is_made_of(number: Number, read: set[Decimal], screens: Sequence[StoredScreen]) -> bool:

@@ -40,7 +40,7 @@ def text_of_change(one: Requirement, evidence: Sequence[Evidence], past: ClaimHi
     done += [
         act.approved.replace(past.goal, "")
         for act in past.actions
-        if act.approved and act.took_effect
+        if act.approved and act.took_effect and act.tool != "type_text"
     ]
     done += [act.result for act in past.actions if act.result.startswith("{")]
     shown = (*_pointed(evidence, past), *_forms(past), *_beside_names(one, past))

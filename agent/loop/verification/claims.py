@@ -39,6 +39,7 @@ MARK_THEM = "Mark those that are done with update_plan"
 NOT_SHOWN = "Nothing that was done or seen shows it"
 BLOCKED = "BLOCKED: The work is not accepted as done"
 
+_CONDITIONS = frozenset({RequirementKind.CONDITION})
 _CHANGES = frozenset({RequirementKind.CHANGE, RequirementKind.ANY})
 
 AskPerson: TypeAlias = Callable[[Requirement], Awaitable[bool | None]]
@@ -87,6 +88,11 @@ class Claims:
     checks: bool = True  # Whether claims are checked at all; switched off only to measure.
     _known: tuple[str, Verification] = ("", Verification())
     """What was known when the verifier was asked last, and what it said."""
+    _told: dict[str, RequirementVerdict] = field(default_factory=dict)
+    """What was told and confirmed: it was read then, and may stand on no newer screen."""
+    _claimed: str = ""
+    _refused_at: str = ""
+    """What was known and claimed when a claim was refused last."""
 
     async def decide(self, claim: Claim) -> Decided:
         """Decide on a claim."""
@@ -96,6 +102,7 @@ class Claims:
         against = refusals(listed, self.past, claim.today)
         found = self._decided(claim, listed)
         denied = [one for one in found.values() if one.verdict is not GoalVerdict.MET]
+        self._claimed = f"{self.past.state} {claim.answer} {[(r.text, r.kind) for r in listed]}"
         if self._has_chance and (against or denied or claim.open_items):
             plan = (f"{UNFINISHED}: {claim.open_items}", MARK_THEM) if claim.open_items else ()
             return self._refused((*against, *map(_line, denied), *plan))
@@ -129,7 +136,7 @@ class Claims:
         left = [one for one in listed if one.number not in found]
         asked = tuple(one for one in left if one.kind is not RequirementKind.PERSON)
         usage, failure = Usage(), ""
-        state = f"{self.past.state} {claim.answer} {[one.text for one in listed]}"
+        state = self._claimed
         if state == self._known[0]:
             return Accepted(self._known[1])
         if asked := self._without_kept(asked, listed, found):
@@ -180,6 +187,7 @@ class Claims:
     ) -> None:
         """Keep the verifier's verdicts, each "met" only if what it points at agrees."""
         said = {one.number: one for one in done.verdicts}
+        conditions = [one.number for one in claim.requirements if one.kind in _CONDITIONS]
         own = self._scopes(wanted(claim.requirements))
         taken: dict[int, str] = {}
         for shown in found.values():
@@ -188,6 +196,8 @@ class Claims:
             verdict = said.get(one.number)
             if verdict is None:
                 continue
+            if verdict.verdict is GoalVerdict.CANNOT_TELL and one.text in self._told:
+                verdict = replace(self._told[one.text], number=one.number)
             if verdict.verdict is GoalVerdict.NOT_MET and not verdict.evidence:
                 # A denial that points at nothing proves nothing either.
                 verdict = replace(
@@ -203,11 +213,14 @@ class Claims:
                     scope=own.get(one.number),
                     taken=taken,
                     excused=self._excused(one, (*said.values(), *found.values())),
+                    is_branch=conditions[:1] not in ([], [one.number]),
                 )
                 if why:
                     verdict = verdict_of(
                         one, GoalVerdict.CANNOT_TELL, VerifiedBy.NOBODY, why, verdict.evidence
                     )
+            if verdict.verdict is GoalVerdict.MET and one.kind is RequirementKind.TELL:
+                self._told[one.text] = verdict
             if verdict.verdict is GoalVerdict.MET and one.kind in _CHANGES:
                 self._take(taken, f"{one.text} {one.object}", verdict)
             found[one.number] = verdict
@@ -243,9 +256,12 @@ class Claims:
         past = self.past
         if past.refusals == 0:
             return True
-        return past.refusals < MAX_REFUSALS and past.state != past.state_at_refusal
+        says_else = bool(self._refused_at) and self._claimed != self._refused_at
+        is_new = says_else or past.state != past.state_at_refusal
+        return past.refusals < MAX_REFUSALS and is_new
 
     def _refused(self, reasons: tuple[str, ...]) -> Refused:
+        self._refused_at = self._claimed
         return Refused(f"{BLOCKED}. {_as_sentences(reasons)} {DO_AGAIN}.")
 
 

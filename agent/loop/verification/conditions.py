@@ -26,15 +26,22 @@ _ENDING = 3
 
 
 def unfounded_condition(
-    one: Requirement, evidence: Sequence[Evidence], said: str, past: ClaimHistory
+    one: Requirement,
+    evidence: Sequence[Evidence],
+    said: str,
+    past: ClaimHistory,
+    is_branch: bool = False,
 ) -> str:
     """Return what speaks against a condition that is said to be shown; empty: nothing does.
 
     Args:
         said: what is pointed at says.
+        is_branch: whether it may be the branch that was not taken, of which nothing is to be seen.
     """
     if verb := _asks_for(one, past):
         return f"“{verb}” asks for an act, and is listed as a condition: list it as a change"
+    if is_branch:
+        return other_state(one, past)
     return _unlike(one, evidence, said, past) or other_state(one, past)
 
 

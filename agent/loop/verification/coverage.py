@@ -84,6 +84,13 @@ def _after_break(sentence: str) -> str:
     return rest if words(rest) else sentence
 
 
+def _is_broken_off(wish: Wished, goal: str) -> bool:
+    """Return whether a part that is listed as withdrawn is what the goal itself breaks off."""
+    kept = frozenset(word for one in sentences(goal) for word in words(_after_break(one)))
+    begins = words(wish.text)[:1]
+    return wish.kind.strip().casefold() == "withdrawn" and not kept.issuperset(begins)
+
+
 def _left_out(sentence: str, said: str, known: frozenset[str]) -> str:
     """Return the part of a sentence that no requirement has: from the first gap that counts to the
     last, without what only joins.
@@ -136,6 +143,8 @@ def covering(
     before = {" ".join(words(one.text)): one for one in listed}
     made: list[Requirement] = []
     for wish in wished[:MOST_REQUIREMENTS]:
+        if not hints and _is_broken_off(wish, goal):
+            continue
         one = _made(wish, bool(hints))
         same = before.get(" ".join(words(one.text))) if one is not None else None
         if one is None or same in kept:

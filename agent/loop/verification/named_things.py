@@ -8,6 +8,7 @@ anywhere, or on whose page it stands, is never called another thing's.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 
 from agent.language.dates import dates_in
 from agent.language.numbers import numbers_in
@@ -35,6 +36,8 @@ _HEAD = 6  # Elements at the top of a page, where it says whose it is.
 _MOST_JOINING, _JOINING_LETTERS = 2, 4
 """Words between two names that only join them: and, und von, y a."""
 _NAME_CHARS = 60
+_ENDING = 3
+"""Letters by which the forms of a name differ at its end."""
 
 Parts = dict[str, frozenset[str]]
 """The rows of a list by their names, each with all its texts."""
@@ -216,7 +219,9 @@ _BUTTONS = frozenset({"btn", "icon-btn"})
 # --- what is told ----------
 
 
-def told_of_another(scope: Scope, answer: str, past: ClaimHistory, *, in_words: bool) -> str:
+def told_of_another(
+    scope: Scope, answer: str, past: ClaimHistory, today: date | None = None, *, in_words: bool
+) -> str:
     """Return that what an answer tells stands only beside other things than the named one.
 
     Args:
@@ -239,7 +244,8 @@ def told_of_another(scope: Scope, answer: str, past: ClaimHistory, *, in_words: 
             if said not in known:
                 known[said] = any(_is_said_in(said, one) for one in told)
             if known[said]:
-                owner = _whose(element, seen, scope, past)
+                owner = _other_day(element, seen, scope, today)
+                owner = owner or _whose(element, seen, scope, past)
                 if owner is None:
                     return ""
                 other = owner or other
@@ -276,6 +282,22 @@ def _whose(element: Element, seen: Observation, scope: Scope, past: ClaimHistory
         if named and beside:
             return f"It stands beside {_quoted(beside[0])}, and {_quoted(named[0])} is asked for"
     return "" if in_row else None
+
+
+def _other_day(element: Element, seen: Observation, scope: Scope, today: date | None) -> str | None:
+    """Return that an element stands under another day than the only one that is asked about."""
+    days = [value for value in values_of(scope.own, today) if value.kind is ValueKind.DATE]
+    if len(days) != 1 or is_carried(days[0], element_words(element), today):
+        return None
+    heading = ""
+    for other in seen.elements:
+        if other is element:
+            break
+        if not (other.clickable or other.editable) and dates_in(other.label, today):
+            heading = other.label
+    if not heading or is_carried(days[0], heading, today):
+        return None
+    return f"It stands under {_quoted(heading)}, and {_quoted(days[0].text.strip())} is asked for"
 
 
 def _is_labelled(element: Element, text: str) -> bool:
@@ -326,7 +348,7 @@ def _named(parts: Parts, text: str) -> list[str]:
     said = words(text)
     if not said:
         return []
-    found = [row for row in sorted(parts) if _is_name(row) and has_phrase(said, words(row))]
+    found = [row for row in sorted(parts) if _is_name(row) and _is_said(words(row), said)]
     found = [r for r in found if not any(r != o and has_phrase(words(o), words(r)) for o in found)]
     values = values_of(text)
     numbers = [v.number for v in values if v.number and abs(v.number.value) >= _LEAST_NUMBER]
@@ -342,6 +364,24 @@ def _named(parts: Parts, text: str) -> list[str]:
         if (by_part or by_time or by_number) and row not in found:
             found.append(row)
     return found
+
+
+def _is_said(name: tuple[str, ...], said: tuple[str, ...]) -> bool:
+    """Return whether words say a name, one of several words also with other endings."""
+    span = len(name)
+    if span == 1:
+        return name[0] in said
+    return any(
+        all(map(_is_form_of, name, said[at : at + span])) for at in range(len(said) - span + 1)
+    )
+
+
+def _is_form_of(word: str, said: str) -> bool:
+    """Return whether a word of a text is a word of a name, but for its ending."""
+    stem = max(len(word) - _ENDING, (len(word) + 1) // 2)
+    return word == said or (
+        word.isalpha() and said[:stem] == word[:stem] and len(said) <= len(word) + _ENDING
+    )
 
 
 def _is_name(row: str) -> bool:

@@ -6,6 +6,7 @@ number needs that number where it was read, beside what was asked for.
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 
 from agent.language.dates import dates_in, may_equal
@@ -32,9 +33,11 @@ def unread_answer(
     evidence: Sequence[Evidence],
     said: str,
     past: ClaimHistory,
+    today: date | None = None,
 ) -> str:
     """Return that an answer tells nothing of what is pointed at, or other numbers."""
-    if other := told_of_another(scope, answer, past, in_words=one.kind is RequirementKind.TELL):
+    in_words = one.kind is RequirementKind.TELL
+    if other := told_of_another(scope, answer, past, today, in_words=in_words):
         return other
     if any(pointer.region for pointer in evidence):
         return ""
@@ -48,11 +51,10 @@ def unread_answer(
             # The other numbers answer what else was asked.
             return ""
         return "The evidence shows none of the numbers in your answer"
-    values: list[Decimal | float | int] = [number.value for number in numbers_in(said)]
+    values = [number.value for number in numbers_in(said)]
     count = len({(p.step, p.element) for p in evidence})
-    if count > 1 or not values:
-        values.append(count)
-    if few and not any(n.may_be(value) for n in few for value in values):
+    shown_numbers = [*values, *([Decimal(count)] if count > 1 or not values else [])]
+    if few and not any(n.may_be(value) for n in few for value in shown_numbers):
         return "The evidence shows none of the numbers in your answer"
     asked = frozenset(words(f"{one.text} {one.object} {one.value}"))
     tells = frozenset(words(answer))

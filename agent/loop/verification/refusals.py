@@ -17,6 +17,7 @@ from agent.loop.verification.answers import unread_numbers
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.decisions import is_search
 from agent.loop.verification.pointers import element_words
+from agent.loop.verification.translated import values_to_show
 from agent.loop.verification.values import contradicts_itself, is_carried, values_of
 from agent.records import (
     Element,
@@ -211,7 +212,7 @@ def _nowhere(one: Requirement, past: ClaimHistory, today: date | None) -> Iterat
     if one.kind not in {RequirementKind.CHANGE, RequirementKind.ANY, RequirementKind.OPEN}:
         return
     pool = known_text(past)
-    for value in values_of(one.text, today):
+    for value in values_to_show(one, past, today):
         number = value.number
         if number is not None and abs(number.value) < _FEW and number.value % 1 == 0:
             # It may be how many, which no screen writes.
@@ -220,7 +221,8 @@ def _nowhere(one: Requirement, past: ClaimHistory, today: date | None) -> Iterat
             yield (
                 f'{one.number}. "{one_line(one.text, 100)}": "{one_line(value.text, 60)}" stood on '
                 "no screen and in nothing that was done. If it is a limit or a condition, list "
-                "that part with update_plan as kind condition"
+                "that part with update_plan as kind condition; a place that the phone calls "
+                "otherwise as kind open, with the phone's name as object"
             )
 
 

@@ -269,24 +269,29 @@ def _other_screens(
     last = past.last[0] if past.last is not None else 0
     told: set[str] = set()
     kept: list[str] = []
+    answered = frozenset(word for word in words(answer) if len(word) > 2) - about if looks else ()
+    reads: set[str] = set()
+    """Lines that hold what is told, which the verifier has to see."""
     for step, seen in past.seen:
         cells = {cell.number for row in cell_rows(seen.elements) for cell in row}
         for element in seen.elements:
             line = _line(element_words(element))
             if step == last or not line or line in told or element.number in cells:
                 continue
-            fits = not about.isdisjoint(words(line)) or any(
-                n.may_be(one.value) for n in numbers_in(line) for one in numbers
-            )
+            said = words(line)
+            is_read = any(n.may_be(one.value) for n in numbers_in(line) for one in numbers)
+            is_read = is_read or any(word in answered for word in said)
+            fits = not about.isdisjoint(said) or is_read
             # The day of a form is often one that was left as it stood there.
             dated = has_dates and step >= own_from and any(map(str.isdigit, line))
             fits = fits or (dated and bool(dates_in(line)))
             if fits or (looks and not element.editable and any(map(str.isdigit, line))):
                 told.add(line)
                 kept.append(f"S{step}[{element.number}] {line}")
+                reads.update(kept[-1:] if is_read else ())
     room = MAX_OTHER_CHARS if looks else MAX_OTHER_CHARS // 3
     while kept and sum(map(len, kept)) > room:
-        del kept[0]
+        del kept[next((at for at, line in enumerate(kept) if line not in reads), 0)]
     counted = _counted_rows(past, numbers) if looks else []
     return [*counted, *(line for line in kept if line not in counted)]
 

@@ -75,9 +75,10 @@ def test_another_row_than_the_one_that_is_named_is_never_the_one(seed: int) -> N
                 for witness in (accomplice(), sloppy()):
                     found = is_met(decide(work, listed(goal, *wished), witness))
                     assert at == 0 or not found, (goal, rows[at], wished)
-            if at == 0:
-                whole = listed(goal, Wished(goal, object=called[0], value="gone"))
-                assert is_met(decide(work, whole, says("met", "E1"))), goal
+        work = Work(goal).see(*page(rows)).act()
+        work.see(*page(rows[1:]), effects=(effect(REMOVED, rows[0], page="All of them"),))
+        whole = listed(goal, Wished(goal, object=called[0], value="gone"))
+        assert is_met(decide(work, whole, says("met", "E1"))), goal
 
 
 @pytest.mark.parametrize("seed", range(2))
