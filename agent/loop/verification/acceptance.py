@@ -13,7 +13,7 @@ from datetime import date
 from agent.language.fold import folded
 from agent.language.numbers import Number, parse_number
 from agent.language.tokens import has_phrase, words
-from agent.loop.verification.change_values import text_before_change, text_of_change
+from agent.loop.verification.change_values import text_before_change, text_of_change, values_to_show
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.conditions import other_state, touched, unfounded_condition
 from agent.loop.verification.decisions import (
@@ -40,7 +40,6 @@ from agent.loop.verification.named_things import (
 from agent.loop.verification.pointed_answers import unread_answer
 from agent.loop.verification.pointers import element_words, text_of
 from agent.loop.verification.scopes import Scope, is_detail
-from agent.loop.verification.translated import values_to_show
 from agent.loop.verification.values import Value, ValueKind, is_carried, missing_values, values_of
 from agent.records import (
     Element,
@@ -183,7 +182,6 @@ def _unshown_change(
         return (
             _wrong_state(one, own)
             or _wrong_value(scope, own, past)
-            or _wrong_removal(one, own, past)
             or other_thing(scope, own, past)
             or other_control(scope, own, past)
             or left_out_thing(scope, past)
@@ -307,22 +305,6 @@ def _was_typed(effect: SeenEffect, past: ClaimHistory) -> bool:
     """Return whether an approval was one to type."""
     tools = {act.tool for act in past.actions if act.step == effect.step}
     return effect.kind is SeenEffectKind.APPROVED and tools == {"type_text"}
-
-
-def _wrong_removal(one: Requirement, effects: Sequence[SeenEffect], past: ClaimHistory) -> str:
-    """Return that what went, where something is to go, has none of the words for it."""
-    removed = [e for e in past.effects if e.kind is SeenEffectKind.ITEM_REMOVED]
-    # A yes to an act says less of what went than what was seen to go.
-    gone = [e for e in removed if e in effects] or removed
-    about = {word for word in words(one.object) if len(word) >= _LEAST_NAME}
-    if folded(one.value).strip() != GONE or not gone or not about:
-        return ""
-    steps = {effect.step for effect in gone}
-    acts = (act.label for act in past.actions if act.step in steps)
-    said = folded("\n".join([*(f"{e.object}\n{e.page}" for e in gone), *acts]))
-    if any(word in said for word in about):
-        return ""
-    return f"What went is “{one_line(gone[-1].object, 60)}”, not “{one_line(one.object, 60)}”"
 
 
 def _unshown_state(one: Requirement, evidence: Sequence[Evidence], past: ClaimHistory) -> str:

@@ -1,4 +1,4 @@
-"""Collect what may show the values of a change: what was done, and what stands beside it. Pure.
+"""Say which values have to be shown, and what may show those of a change. Pure.
 
 A screen in front is full of numbers, days and names that nobody set: a month has every day.
 Invariant: a value counts from an effect that stands, from the form that the change was made in,
@@ -6,21 +6,23 @@ from rows that name its thing, or from few elements that are pointed at, never f
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 
 from agent.language.tokens import has_phrase, words
-from agent.loop.effects.pages import JOINT
+from agent.loop.effects.pages import JOINT, page_of
 from agent.loop.screen.cell_rows import cell_rows
 from agent.loop.screen.windows import STATUS_BAR
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.decisions import is_search
 from agent.loop.verification.pointers import element_words, row_words
-from agent.loop.verification.values import ValueKind, values_of
+from agent.loop.verification.values import Value, ValueKind, values_of
 from agent.records import (
     Element,
     Evidence,
     FieldFate,
     Observation,
     Requirement,
+    RequirementKind,
     SeenEffect,
     SeenEffectKind,
 )
@@ -29,6 +31,7 @@ _MOST_POINTED = 8
 """So few elements are pointed at because of what they say; more are all there is."""
 _HEAD = 4  # Elements at the top of a screen, where its title stands.
 _MOST_NAME_WORDS = 6
+_PLACE_WORDS = 4
 _NAMES_THINGS = frozenset(
     {SeenEffectKind.STATE, SeenEffectKind.ITEM_ADDED, SeenEffectKind.SENT, SeenEffectKind.DEVICE}
 )
@@ -137,3 +140,36 @@ def _names(one: Requirement, effects: Iterable[SeenEffect]) -> Iterator[tuple[st
         name = words(text)
         if 0 < len(name) <= _MOST_NAME_WORDS and any(map(str.isalpha, text)):
             yield name
+
+
+# --- what has to be shown ----------
+
+
+def values_to_show(
+    one: Requirement, past: ClaimHistory, today: date | None = None
+) -> tuple[Value, ...]:
+    """Return the values of a requirement that stand somewhere when it is met: not the name of a
+    place, or of a switch, that the phone says in another language.
+    """
+    values = values_of(one.text, today)
+    quotes = [value for value in values if value.kind is ValueKind.QUOTE]
+    name = words(one.object)
+    if len(quotes) != 1 or not name or name == words(quotes[0].text):
+        return values
+    if len(words(quotes[0].text)) > _PLACE_WORDS or not _is_place(one, name, past):
+        return values
+    return tuple(value for value in values if value is not quotes[0])
+
+
+def _is_place(one: Requirement, name: tuple[str, ...], past: ClaimHistory) -> bool:
+    """Return whether the phone's name is of what was opened, or of the switch that was turned."""
+    typed = [e.after for e in past.effects if e.saved is not FieldFate.NONE]
+    if one.kind is not RequirementKind.OPEN:
+        states = [e for e in past.effects if e.kind is SeenEffectKind.STATE]
+        return not typed and any(words(effect.object) == name for effect in states)
+    goal = frozenset(words(past.goal))
+    if any(not goal.issuperset(words(text)) for text in typed):
+        # It may be what should have been written.
+        return False
+    titles = {words(page_of(seen.foreground, seen.elements).title) for _, seen in past.seen}
+    return name in titles | {words(act.label) for act in past.actions}

@@ -14,10 +14,10 @@ from agent.loop.screen.dialogs import DISMISSALS, PLAIN, SMALL, SYSTEM_BUTTONS
 from agent.loop.screen.elements import UNLABELED
 from agent.loop.screen.system_dialogs import dialog_note
 from agent.loop.verification.answers import unread_numbers
+from agent.loop.verification.change_values import values_to_show
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.decisions import is_search
 from agent.loop.verification.pointers import element_words
-from agent.loop.verification.translated import values_to_show
 from agent.loop.verification.values import contradicts_itself, is_carried, values_of
 from agent.records import (
     Element,
