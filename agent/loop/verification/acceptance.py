@@ -13,6 +13,7 @@ from datetime import date
 from agent.language.fold import folded
 from agent.language.numbers import Number, parse_number
 from agent.language.tokens import has_phrase, words
+from agent.loop.effects.pages import page_key, page_of
 from agent.loop.verification.change_values import text_before_change, text_of_change, values_to_show
 from agent.loop.verification.claim_history import ClaimHistory
 from agent.loop.verification.conditions import other_state, touched, unfounded_condition
@@ -327,9 +328,21 @@ def _unshown_state(one: Requirement, evidence: Sequence[Evidence], past: ClaimHi
             continue
         if pointer.step == newest and _carries_all(one, element):
             return ""
+        if pointer.step == newest and _came_in_place(element, past):
+            return ""
         if has_own_change(past) and _is_about(one, element) and not _was_there(element, past):
             return ""
     return NO_EFFECT
+
+
+def _came_in_place(element: Element, past: ClaimHistory) -> bool:
+    """Return whether a text came on the page that was in front before the newest act as well."""
+    if len(past.seen) < 2 or element.clickable or not past.may_have_changed:
+        return False
+    (_, before), (_, now) = past.seen[-2:]
+    pages = {page_key(page_of(seen.foreground, seen.elements)) for seen in (before, now)}
+    said = words(element_words(element))
+    return len(pages) == 1 and all(words(element_words(e)) != said for e in before.elements)
 
 
 def _carries_all(one: Requirement, element: Element) -> bool:
@@ -491,9 +504,9 @@ def _not_in_front(one: Requirement, evidence: Sequence[Evidence], past: ClaimHis
     launched = [act.arguments for act in past.actions if act.tool == "launch_app"]
     front = [seen.foreground.package, seen.foreground.activity, *launched[-1:]]
     open_texts = {e.after for e in past.effects if e.saved is FieldFate.TYPED}
-    front += [element_words(e) for e in seen.elements[:_HEAD] if _may_head(one, e, open_texts)]
+    front += [element_words(e) for e in seen.elements[:_HEAD] if _may_head(e, open_texts)]
     shown = (_element(p, past) for p in evidence if p.step == newest)
-    front += [element_words(e) for e in shown if e is not None and _may_head(one, e, open_texts)]
+    front += [element_words(e) for e in shown if e is not None and _may_head(e, open_texts)]
     wanted = {word for word in words(one.object or one.text) if len(word) >= _LEAST_NAME}
     if wanted.isdisjoint(words(" ".join(front))):
         return "Nothing in front has that name"
@@ -507,11 +520,8 @@ def _not_in_front(one: Requirement, evidence: Sequence[Evidence], past: ClaimHis
     return ""
 
 
-def _may_head(one: Requirement, element: Element, open_texts: AbstractSet[str]) -> bool:
-    """Return whether an element may say what is in front: no row that leads on, no text typed.
-
-    What nobody said to be an opening may be to press what stands there.
-    """
-    stays = element.checkable or element.selected or element.editable
-    leads_on = one.kind is RequirementKind.OPEN and element.clickable and not stays
+def _may_head(element: Element, open_texts: AbstractSet[str]) -> bool:
+    """Return whether an element may say what is in front: no row that leads on, no text typed."""
+    stays = element.selected or element.editable
+    leads_on = (element.clickable or element.checkable) and not stays
     return not leads_on and element.value not in open_texts - {""}

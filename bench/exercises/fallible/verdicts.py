@@ -14,7 +14,8 @@ from bench.exercises.fallible.flaws import Flaw
 from bench.exercises.route import Call, same_label
 
 _GOAL = re.compile(r"^## Goal\n(.*?)(?=\n## |\Z)", re.DOTALL)
-_PRESSED = re.compile(r'(OK|UNKNOWN): (?:Clicked|Long-pressed) \[\d+\] "([^"]*)"')
+_PRESSED = re.compile(r'(OK|UNKNOWN): (?:Clicked|Long-pressed) \[\d+\] "([^"\n]*)')
+"""A long label is cut, with the quotation mark behind it."""
 _EFFECT = re.compile(r"^(E\d+) step", re.MULTILINE)
 _LABEL = re.compile(r'^\s*(?:>>> )?\[\d+\] [\w-]+: "([^"]+)"', re.MULTILINE)
 
