@@ -70,7 +70,7 @@ def unread_numbers(text: str, past: ClaimHistory, *, until: int = 0) -> tuple[st
 def _unread_times(text: str, past: ClaimHistory) -> tuple[str, ...]:
     """Return the times of a text where none of them was read: no sum or product makes a time."""
     told = [value for value in values_of(text) if value.kind is ValueKind.TIME]
-    lines = dict.fromkeys((*_said(past), *_shown(past.screens))) if told else ()
+    lines = dict.fromkeys((*_operator_texts(past), *_screen_texts(past.screens))) if told else ()
     if any(is_carried(value, line) for line in lines for value in told):
         return ()
     return tuple(value.text for value in told)
@@ -78,16 +78,16 @@ def _unread_times(text: str, past: ClaimHistory) -> tuple[str, ...]:
 
 def _read(past: ClaimHistory, screens: Sequence[StoredScreen]) -> Iterator[Decimal]:
     """Yield the numbers of all screens, and of what the operator wrote."""
-    for text in dict.fromkeys((*_said(past), *_shown(screens))):
+    for text in dict.fromkeys((*_operator_texts(past), *_screen_texts(screens))):
         for number in numbers_in(text):
             yield from number.readings
 
 
-def _said(past: ClaimHistory) -> Iterator[str]:
+def _operator_texts(past: ClaimHistory) -> Iterator[str]:
     yield from (past.goal, *past.hints, *(answer for _, answer in past.answers))
 
 
-def _shown(screens: Sequence[StoredScreen]) -> Iterator[str]:
+def _screen_texts(screens: Sequence[StoredScreen]) -> Iterator[str]:
     yield from (line for screen in screens for line in (*screen.lines, *screen.fields))
 
 
