@@ -29,7 +29,7 @@ class AppriseChannel:
 
     kind = "apprise"
     takes_answers = False
-    most_chars = 3_000
+    most_bytes = 3_000
 
     def __init__(self, name: str, operator: str, *, addresses: str) -> None:
         if not is_installed("apprise"):

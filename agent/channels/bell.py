@@ -71,7 +71,7 @@ class BellChannel:
 
     kind = "bell"
     takes_answers = True
-    most_chars = 6_000
+    most_bytes = 6_000
 
     def __init__(
         self,

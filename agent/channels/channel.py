@@ -62,7 +62,7 @@ class Channel(Protocol):
     """Whose it is; empty: nothing is taken from it."""
     takes_answers: bool
     """Whether its service brings anything back."""
-    most_chars: int
+    most_bytes: int
     """How much text one message carries."""
 
     async def send(self, message: Message) -> None:

@@ -269,7 +269,8 @@ class Dispatch:
             notice,
             asked.question if asked else None,
             urgency,
-            most_chars=channel.most_chars,
+            most_bytes=channel.most_bytes,
+            phone=self._people.phone_name(asked.serial) if asked else "",
             issue=issue if may_answer else None,
         )
 

@@ -11,7 +11,7 @@ from agent.channels.urgency import Urgency
 from agent.records import Notice, NoticeKind, Question, QuestionKind
 from agent.safety.approval import APPROVE, DENY
 from agent.safety.redacting.redaction import redact_secrets
-from agent.state.approval_card import approval_card
+from agent.state.approval_card import ON_SCREEN, FactLine, approval_card
 from agent.text import clean, counted, one_line
 
 AT_A_CONSOLE = "Answer at a console."
@@ -28,7 +28,7 @@ def message_of(
     question: Question | None,
     urgency: Urgency,
     *,
-    most_chars: int,
+    most_bytes: int,
     phone: str = "",
     issue: Issue | None = None,
 ) -> Message:
@@ -36,12 +36,12 @@ def message_of(
 
     Args:
         question: what is asked; None: nothing that is open.
-        most_chars: how much text one message carries.
+        most_bytes: how much text one message carries.
         phone: what the operator calls the phone.
         issue: makes the tokens of answers; None: none are offered.
     """
     written = redact_secrets(_text(notice, question, phone))
-    text = _cut(written, most_chars)
+    text = _cut(written, most_bytes)
     buttons: tuple[Button, ...] = ()
     words_token = ""
     if question is not None:
@@ -104,10 +104,19 @@ def _text(notice: Notice, question: Question | None, phone: str) -> str:
     card = approval_card(question, phone)
     if card is None:
         return clean(question.shown, _MOST_CHARS)
-    facts = (f"{line.name}: {line.text}" for line in card.facts)
-    parts = (card.headline, card.act, "\n".join(facts), card.note)
+    parts = (card.headline, card.act, "\n".join(map(_fact, card.facts)), card.note)
     return "\n\n".join(filter(None, parts))
 
 
-def _cut(text: str, most_chars: int) -> str:
-    return text if len(text) <= most_chars else f"{text[: most_chars - 1]}…"
+def _fact(line: FactLine) -> str:
+    """Write a fact; further lines are indented, so that none reads as a fact of its own."""
+    note = f" ({line.note})" if line.note and line.note != ON_SCREEN else ""
+    text = line.text.replace("\n", "\n    ")
+    return f"{line.name}: {text}{note}"
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= most_bytes:
+        return text
+    return encoded[: most_bytes - 3].decode("utf-8", "ignore") + "…"

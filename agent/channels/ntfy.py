@@ -17,8 +17,6 @@ from agent.channels.urgency import Urgency
 from agent.errors import ConfigError, WebError
 
 PUBLIC_URL = "https://ntfy.sh"
-MOST_BYTES = 4096
-"""A longer message becomes an attachment."""
 MOST_BUTTONS = 3
 SILENCE_S = 120.0
 """The server sends a keepalive every 45 s by default."""
@@ -39,7 +37,8 @@ class NtfyChannel:
 
     kind = "ntfy"
     takes_answers = True
-    most_chars = 3_000
+    most_bytes = 3_900
+    """A message of more than 4,096 becomes an attachment."""
 
     def __init__(
         self, name: str, operator: str, *, url: str, topic: str, access_token: str = ""
@@ -64,7 +63,7 @@ class NtfyChannel:
             {
                 "topic": self._topic,
                 "title": message.title,
-                "message": _within(message.text or message.title, MOST_BYTES),
+                "message": message.text or message.title,
                 "priority": _PRIORITY[message.urgency],
                 "tags": ["bell"] if message.buttons else [],
                 "actions": [
@@ -144,7 +143,3 @@ def _check(status: int) -> None:
         raise WebError("The ntfy server refused the message.", "Check secret_file and token_file.")
     if status != 200:
         raise WebError(f"The ntfy server answered with status {status}.")
-
-
-def _within(text: str, most_bytes: int) -> str:
-    return text.encode()[:most_bytes].decode("utf-8", "ignore")

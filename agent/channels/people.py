@@ -15,6 +15,7 @@ from agent.operators.operator_core import OperatorCore
 from agent.operators.visibility import GuardedCore, Visibility
 from agent.protocol import Reply, UserInputAnswer
 from agent.records import Notice, Question, Right
+from agent.state.device_names import device_names
 
 
 class OpenQuestion(NamedTuple):
@@ -56,6 +57,11 @@ class People:
         phone = next((one for one in self._core.phones() if one.serial == asked.serial), None)
         needs = (Right.APPROVE,) if is_approved(asked.question) else UserInputAnswer.needs
         return operator is not None and operator.may(needs, phone.tags if phone else None)
+
+    def phone_name(self, serial: str) -> str:
+        """Return what the operator calls a phone; its serial where it is not known."""
+        phones = {one.serial: one for one in self._core.phones()}
+        return device_names(phones).get(serial, serial)
 
     async def open_question(self, question_id: str) -> OpenQuestion | None:
         """Return an open question; None: it is not open."""

@@ -68,7 +68,7 @@ class TelegramChannel:
 
     kind = "telegram"
     takes_answers = True
-    most_chars = 3_500
+    most_bytes = 3_500
     """A text has at most 4,096 characters."""
 
     def __init__(self, name: str, operator: str, *, url: str, bot_token: str, user: int) -> None:

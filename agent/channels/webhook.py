@@ -41,7 +41,7 @@ class WebhookChannel:
 
     kind = "webhook"
     takes_answers = True
-    most_chars = 20_000
+    most_bytes = 20_000
 
     def __init__(
         self, name: str, operator: str, *, url: str, key: bytes, clock_ms: Callable[[], int]
