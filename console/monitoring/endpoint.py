@@ -6,14 +6,24 @@ from contextlib import asynccontextmanager
 from prometheus_client import CollectorRegistry, make_asgi_app
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Mount
-from starlette.types import ASGIApp
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from console.http_api.gate import Gate
 from console.loopback.listening import listening
 
 DEFAULT_PORT = 9464  # OpenTelemetry's for a Prometheus exporter.
 _AT_ONCE = 16
+
+
+class _Page:
+    """The metrics, as an application: a function would be called as a handler."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._app = make_asgi_app(registry)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
 
 
 @asynccontextmanager
@@ -31,7 +41,8 @@ async def serving_metrics(
 
     def app(bound: int) -> ASGIApp:
         return Starlette(
-            routes=[Mount("/metrics", make_asgi_app(registry))],
+            # Both spellings answer: a scraper without redirects takes the one it was given.
+            routes=[Route(path, _Page(registry)) for path in ("/metrics", "/metrics/")],
             middleware=[Middleware(Gate, token=token, port=bound)],
         )
 

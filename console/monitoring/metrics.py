@@ -1,7 +1,8 @@
 """Events as metrics: what is counted, timed and held, on OpenTelemetry's instruments.
 
-Invariants: a counter grows by stored events alone, each once; no label has more values than its
-bound; what a label says is a state, a kind or a name, never a text.
+Invariants: a counter grows by stored events alone, each once, and begins at 0 for all of its labels
+before it grows, those of a tool or a model as soon as that is seen; no label has more values than
+its bound; what a label says is a state, a kind or a name, never a text.
 """
 
 from collections import Counter
@@ -11,11 +12,25 @@ from opentelemetry.metrics import CallbackOptions, Meter, Observation
 
 from agent import protocol
 from agent.core import Overview
-from agent.records import DeviceInfo, DeviceState, Question, RunStatus, Session, SessionState
+from agent.errors import ErrorKind
+from agent.records import (
+    ActionOutcome,
+    DeviceInfo,
+    DeviceState,
+    GoalVerdict,
+    Question,
+    RunOutcome,
+    RunStatus,
+    Session,
+    SessionState,
+    VerifiedBy,
+)
+from agent.safety.capabilities import Decision
 from console.monitoring.labels import LabelValues
 
 MOST_TOOLS = 100
 MOST_MODELS = 20
+_TOKEN_KINDS = ("input", "cached_input", "output")
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
 _DELAYS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
@@ -79,6 +94,18 @@ class Metrics:
             "How long questions were open, by kind and end",
             explicit_bucket_boundaries_advisory=_SECONDS,
         )
+        for add, labels in (
+            (self._steps, [{}]),
+            (self._ended, _each("state", (one for one in SessionState if one.is_terminal))),
+            (self._aborted, _each("reason", protocol.AbortReason)),
+            (self._decisions, _each("decision", Decision)),
+            (self._errors, _each("kind", ErrorKind)),
+            (self._runs, _each("outcome", RunOutcome)),
+            (self._verdicts, _VERDICTS),
+        ):
+            _begin(add, labels)
+        self._begun: set[tuple[str, str]] = set()
+        """The tools and models whose counters have begun."""
         self._delay = meter.create_histogram(
             "switchboard.event.delay",
             "s",
@@ -116,7 +143,8 @@ class Metrics:
             case protocol.TurnAborted(reason=reason):
                 self._aborted(1, {"reason": reason.value})
             case protocol.ToolCallRequested(tool=tool, call_id=call_id, decision=decision):
-                self._pending[event.session_id, call_id] = self._tools.of(tool)
+                name = self._pending[event.session_id, call_id] = self._tools.of(tool)
+                self._begin_tool(name)
                 if decision:
                     self._decisions(1, {"decision": decision})
             case protocol.ToolCallFinished(call_id=call_id, outcome=outcome):
@@ -159,8 +187,21 @@ class Metrics:
 
     def _hold(self, session: Session) -> None:
         self._models[session.session_id] = session.model
+        self._begin_model(self._model(session.session_id))
         if not session.state.is_terminal:
             self._sessions[session.session_id] = session.state
+
+    def _begin_tool(self, tool: str) -> None:
+        if ("tool", tool) not in self._begun:
+            self._begun.add(("tool", tool))
+            _begin(self._calls, ({"tool": tool, **one} for one in _each("outcome", ActionOutcome)))
+
+    def _begin_model(self, model: str) -> None:
+        if ("model", model) not in self._begun:
+            self._begun.add(("model", model))
+            _begin(self._tokens, ({"model": model, **one} for one in _each("kind", _TOKEN_KINDS)))
+            _begin(self._cost, [{"model": model}])
+            _begin(self._retries, [{"model": model}])
 
     def _move(self, session_id: str, state: SessionState) -> None:
         if not state.is_terminal:
@@ -220,6 +261,24 @@ class Metrics:
     def _open(self) -> Iterable[Observation]:
         found = Counter(question.kind.value for question in [*self._questions.values()])
         return _observed(found, ["question", "approval"], "kind")
+
+
+def _each(label: str, values: Iterable[str]) -> list[dict[str, str]]:
+    """Return the labels of a counter with one label, for each of its values."""
+    return [{label: str(value)} for value in values]
+
+
+_VERDICTS = [
+    {"verdict": verdict.value, "verified_by": by.value}
+    for verdict in GoalVerdict
+    for by in VerifiedBy
+]
+
+
+def _begin(add: Callable[..., None], labels: Iterable[Mapping[str, str]]) -> None:
+    """Have a counter say 0 of labels: the first value that Prometheus hears of is no increase."""
+    for one in labels:
+        add(0, dict(one))
 
 
 def _observed(found: Mapping[str, int], values: Iterable[str], label: str) -> Iterable[Observation]:

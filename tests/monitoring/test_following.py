@@ -47,7 +47,11 @@ async def test_events_are_counted_once_over_a_restart_of_the_core(
             return generate_latest(export.registry).decode()
 
         def ended() -> str:
-            lines = [line for line in shown().splitlines() if "sessions_ended_total{" in line]
+            lines = [
+                line
+                for line in shown().splitlines()
+                if 'sessions_ended_total{state="COMPLETED"' in line
+            ]
             return "".join(line.rpartition(" ")[2] for line in lines)
 
         follower = Follower(connect, metrics, Traces(NoOpTracer()), say=told.append, retry_s=0.01)
