@@ -5,6 +5,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
+from agent.channels import dispatch
 from agent.loop.task_context import TaskContext
 from agent.operators.changes import without
 from agent.protocol import (
@@ -315,3 +318,40 @@ async def test_the_screen_is_sent_only_to_whom_the_settings_allow_it(tmp_path: P
         assert COUNTS in await by_webhook(made, "Deny")
         await made.stage.reach(session_id, SessionState.COMPLETED)
         assert made.ntfy.pictures == []
+
+
+async def test_an_answer_that_came_while_the_service_was_away_is_read_when_it_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "RELISTEN_S", (0.01,))
+    async with scene(tmp_path) as made:
+        session_id, question = await made.ask()
+        sent = await _sent(made)
+        for _ in range(2):
+            # Once before anything was read, once after.
+            async with made.ntfy.news:
+                made.ntfy.is_down = True
+                made.ntfy.news.notify_all()
+            await made.ntfy.write(f"{TOPIC}-answers", "maybe")
+            before = len(made.ntfy.of(TOPIC))
+            made.ntfy.is_down = False
+            assert "Words approve nothing" in await made.said_on_ntfy(after=before)
+        assert await made.is_open(question)
+        assert COUNTS in await _show(made, "ana", sent["ana", "Deny"])
+        await made.stage.reach(session_id, SessionState.COMPLETED)
+
+
+async def test_an_update_that_cannot_be_read_does_not_come_again_for_ever(tmp_path: Path) -> None:
+    async with scene(tmp_path) as made:
+        session_id, _ = await made.ask()
+        message = await made.on_telegram()
+        updates: list[dict[str, Any]] = [
+            {"callback_query": {"id": 5, "from": "nobody"}},
+            {"message": {"text": "no chat"}},
+            {"edited_message": {}},
+        ]
+        for strange in updates:
+            await made.telegram._update(strange)
+        said = await made.telegram.press(message, "Deny", user=BENS_ACCOUNT)
+        assert COUNTS in said
+        await made.stage.reach(session_id, SessionState.COMPLETED)
