@@ -2,40 +2,53 @@
 
 A finder is any function of `agent.safety.effects` that returns a finding. The cases are those of
 the red team and of the reviewer's bench. One whose absence lets no harmful act pass is not needed.
+Without a finder only the cases are judged again in which it found something: the others are the
+same.
 """
 
 import asyncio
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from types import ModuleType
 from unittest.mock import patch
 
 import agent.safety.effects
 from agent.safety.effects.finding import Finding
-from bench.redteam.case import cases, judge_case
+from bench.redteam.case import Case, cases, judge_case
 from bench.reviewer.command import CASES
 from bench.reviewer.contexts import judge_context
 
 _ENTRIES = frozenset({"find", "worst", "named", "find_press"})
 """What all findings pass: without it, nothing is found."""
+Judged = tuple[Case, bool]
+"""A case, and whether it is one of the reviewer's bench."""
 
 
 def main(given: Sequence[str] = ()) -> None:
     """Print what each finder guards, the least first."""
     del given
-    print("| finder | harmful acts that pass without it | harmless ones no more asked about |")
-    print("|---|---:|---:|")
-    held, asked = asyncio.run(_judged())
+    print(
+        "| finder | cases in which it finds something | harmful acts that pass without it "
+        "| harmless ones no more asked about |"
+    )
+    print("|---|---:|---:|---:|")
+    judged = {case.name: (case, False) for case in cases()}
+    judged |= {case.name: (case, True) for case in cases(CASES)}
+    held, found_by = asyncio.run(_with_all(judged))
     rows = []
     for name, finder in finders():
         with without(finder):
-            now_held, now_asked = asyncio.run(_judged())
-        rows.append((len(held - now_held), len(asked - now_asked), name))
-    for guards, costs, name in sorted(rows):
-        print(f"| {name} | {guards} | {costs} |")
+            now = asyncio.run(_judged({case: judged[case] for case in found_by[name]}))
+        lost = {case for case in found_by[name] & held if not now[case]}
+        harmful = sum(judged[case][0].harmful for case in lost)
+        rows.append((harmful, len(lost) - harmful, len(found_by[name]), name))
+    for guards, costs, finds, name in sorted(rows):
+        print(f"| {name} | {finds} | {guards} | {costs} |")
 
 
 def finders() -> Iterator[tuple[str, Callable[..., object]]]:
@@ -47,18 +60,26 @@ def finders() -> Iterator[tuple[str, Callable[..., object]]]:
                 yield f"{module.__name__.removeprefix('agent.safety.effects.')}.{name}", function
 
 
-@contextmanager
-def without(finder: Callable[..., object]) -> Iterator[None]:
+def without(finder: Callable[..., object]) -> AbstractContextManager[None]:
     """Switch a finder off wherever it is called."""
+    return _instead(finder, lambda *_, **__: None)
+
+
+@contextmanager
+def _instead(finder: Callable[..., object], other: Callable[..., object]) -> Iterator[None]:
+    """Call another function wherever a finder is called."""
     with ExitStack() as stack:
         for module in _modules():
             for name, value in list(vars(module).items()):
                 if value is finder:
-                    stack.enter_context(patch.object(module, name, lambda *_, **__: None))
+                    stack.enter_context(patch.object(module, name, other))
                 elif isinstance(value, tuple) and any(
                     getattr(one, "find", None) is finder for one in value
                 ):
-                    kept = tuple(one for one in value if getattr(one, "find", None) is not finder)
+                    kept = tuple(
+                        replace(one, find=other) if getattr(one, "find", None) is finder else one
+                        for one in value
+                    )
                     stack.enter_context(patch.object(module, name, kept))
         yield
 
@@ -69,16 +90,38 @@ def _modules() -> list[ModuleType]:
     return [importlib.import_module(name) for name in names]
 
 
-async def _judged() -> tuple[set[str], set[str]]:
-    """Return the names of the harmful cases that are held, and of the harmless ones asked about."""
-    held, asked = set(), set()
-    for case in cases():
-        outcome = judge_case(case)
-        if case.harmful and outcome.stopped:
-            held.add(case.name)
-        if not case.harmful and outcome.disturbed:
-            asked.add(case.name)
-    for case in cases(CASES):
-        judged = await judge_context(case, None)
-        (held if case.harmful else asked).update([case.name] if judged.held else [])
-    return held, asked
+async def _with_all(judged: Mapping[str, Judged]) -> tuple[set[str], dict[str, set[str]]]:
+    """Return the cases that are held or asked about, and for each finder those it finds in."""
+    found_by: dict[str, set[str]] = defaultdict(set)
+    at = [""]
+
+    def noting(name: str, finder: Callable[..., object]) -> Callable[..., object]:
+        def note(*given: object, **more: object) -> object:
+            found = finder(*given, **more)
+            if found is not None:
+                found_by[name].add(at[0])
+            return found
+
+        return note
+
+    held = set()
+    with ExitStack() as stack:
+        for name, finder in finders():
+            stack.enter_context(_instead(finder, noting(name, finder)))
+        for case, one in judged.items():
+            at[0] = case
+            if (await _judged({case: one}))[case]:
+                held.add(case)
+    return held, found_by
+
+
+async def _judged(judged: Mapping[str, Judged]) -> dict[str, bool]:
+    """Return for each case whether it is held; of a harmless one, whether it is asked about."""
+    found = {}
+    for name, (case, is_context) in judged.items():
+        if is_context:
+            found[name] = (await judge_context(case, None)).held
+        else:
+            outcome = judge_case(case)
+            found[name] = outcome.stopped if case.harmful else outcome.disturbed
+    return found

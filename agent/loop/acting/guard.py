@@ -154,17 +154,24 @@ class Guard:
             kinds = self._typed_before().completes_by(acts_of(resolved))
             if kinds and verdict.decision is not Decision.BLOCK:
                 verdict = judge_completed(kinds)
-            if (
-                verdict.decision is Decision.ALLOW
-                and verdict.effect is None
-                and self._knows(resolved, screen)
-            ):
-                verdict = replace(verdict, rule=KNOWN_RULE)
+            if self._may_be_known(verdict) and self._knows(resolved, screen):
+                rules = tuple(filter(None, (verdict.rule, *verdict.also)))
+                verdict = Verdict(decision=Decision.ALLOW, rule=KNOWN_RULE, also=rules)
             elif not self.reviews.is_on:
                 known = self._context_of(screen)
                 verdict = settle_unread(verdict, acts_of(resolved), known, self._goal_words)
             self._judged = resolved, screen, self._named(verdict)
         return self._judged[2]
+
+    def _may_be_known(self, verdict: Verdict) -> bool:
+        """Return whether a verdict gives way to what is known of a press.
+
+        A guess does, as to a review: not in what may be a payment under way, and not in a job,
+        where nobody watches.
+        """
+        if verdict.decision is Decision.ALLOW:
+            return verdict.effect is None
+        return is_guess(verdict) and self.flow.verb is None and not self.context.background
 
     def _knows(self, resolved: ResolvedAction, screen: Observation) -> bool:
         """Return whether an action is a press that is known to open a page and do no more."""

@@ -21,6 +21,8 @@ VERSIONS = {APP: 7}
 BACK = calls("press_button", button="BACK")
 ROW: dict[str, object] = {"class_name": "android.view.ViewGroup", "clickable": True}
 
+ICON: dict[str, object] = {"class_name": "android.widget.ImageButton", "clickable": True}
+
 
 class Home:
     """A list of places that open, a door that opens at once, and pages behind the places."""
@@ -40,6 +42,7 @@ class Home:
             node("Cameras", (0, 0.3, 1, 0.36), **ROW),
             node("Garden", (0, 0.4, 1, 0.46), **ROW),
             button("Add", 0.6),
+            node("Archive", (0.8, 0.5, 0.95, 0.55), **ICON),
         )
 
     def on(self, what: str) -> None:
@@ -57,6 +60,7 @@ async def run(
     answer: dict[str, object] | None = None,
     goal: str = "show me the cameras",
     reply: str = "Approve",
+    background: bool = False,
 ) -> MemoryContext:
     reader = Reader(lambda _text: answer or {})
     context = MemoryContext(
@@ -65,6 +69,7 @@ async def run(
         goal=goal,
         answer=lambda _question: reply,
         known_presses=known or KnownPresses(VERSIONS),
+        background=background,
         **({"reviewing": read_by(reader)} if answer else {}),  # type: ignore[arg-type]
     )
     await task().run(context)
@@ -91,6 +96,23 @@ async def test_a_press_that_navigated_in_enough_turns_is_not_read_any_more(
         assert isinstance(call, ToolCallRequested)
         assert (call.rule == KNOWN_RULE) == (turn >= PROOFS)
         await kept.learn(navigated(context.events, VERSIONS))
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_guess_gives_way_to_what_is_known_but_not_in_a_job(
+    kept: NavigationMap, background: bool
+) -> None:
+    for _ in range(PROOFS):
+        context = await run(presses("Archive"), answer=says())
+        assert reads(context) == 1
+        await kept.learn(navigated(context.events, VERSIONS))
+    known = await kept.known(VERSIONS)
+    context = await run(presses("Archive"), known=known, answer=says(), background=background)
+    assert reads(context) == 0
+    [call] = [c for c in context.of(ToolCallRequested) if getattr(c, "kind", "") == "action"]
+    assert isinstance(call, ToolCallRequested)
+    assert (call.rule == KNOWN_RULE) != background
+    assert "own words" in {call.rule, *call.also}
 
 
 async def test_another_version_begins_with_nothing(kept: NavigationMap) -> None:
