@@ -265,6 +265,7 @@ def requirement_line(one: records.Requirement) -> str:
     notes = [
         "withdrawn" if one.withdrawn else "",
         "yours" if one.is_operators else "",
+        "from the plan" if one.origin is records.RequirementOrigin.PLAN else "",
         "you are asked" if person else "",
         f"on {one.phone}" if one.phone else "",
     ]

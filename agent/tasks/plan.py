@@ -25,7 +25,7 @@ from agent.loop.turn.turn_recorder import TurnRecorder
 from agent.loop.turn.unfinished_call import OVERTAKEN
 from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolCall, ToolChoice
 from agent.protocol import AgentMessage, RequirementsUpdate, Target, ToolCallRequested, WarningEvent
-from agent.records import ActionOutcome
+from agent.records import ActionOutcome, RequirementKind
 from agent.tasks.delegation import Delegation, PhoneView
 from agent.tasks.goal_reading import Reading, parts_of_goal
 from agent.tasks.phone_names import mentions, serials_of
@@ -348,7 +348,11 @@ class _Planning:
             return
         before = self.context.session.requirements
         last = max((one.number for one in before), default=0)
-        doubt = doubted([f"only one phone works, of {', '.join(named)}"], after=last)
+        doubt = doubted(
+            [f"only one phone works, of {', '.join(named)}"],
+            after=last,
+            kind=RequirementKind.PERSON,
+        )
         await self.recorder.emit(RequirementsUpdate(requirements=(*before, *doubt)))
 
     async def _without_delegating(self, why: str) -> TurnEnd:

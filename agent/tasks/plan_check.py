@@ -186,13 +186,19 @@ def required(
     return (*before, *made, *doubted(doubts, after=last + len(made)))
 
 
-def doubted(doubts: Sequence[str], *, after: int) -> tuple[Requirement, ...]:
-    """Return doubts of a plan as requirements that only a person can say are met."""
+def doubted(
+    doubts: Sequence[str], *, after: int, kind: RequirementKind = RequirementKind.ANY
+) -> tuple[Requirement, ...]:
+    """Return doubts of a plan as requirements that only a person can say are met.
+
+    Args:
+        kind: PERSON where a session is to ask; of a tree nobody asks, and the operator withdraws.
+    """
     return tuple(
         Requirement(
             number=number,
             text=one_line(f"The plan is right although {doubt}", MOST_CHARS),
-            kind=RequirementKind.PERSON,
+            kind=kind,
             origin=RequirementOrigin.PLAN,
         )
         for number, doubt in enumerate(doubts, start=after + 1)
