@@ -12,6 +12,7 @@ import msgspec
 from agent import protocol
 from agent.loop.task_context import SessionTask, TaskContext
 from agent.models.model import Model
+from agent.models.verifying import Verifying
 from agent.records import Session, SessionState
 from agent.runtime.runtime import Runtime
 from agent.settings import RecoverySettings, Settings
@@ -41,6 +42,7 @@ class Stage:
         self.make_model: Callable[[Session], Model] = lambda session: FakeModel(session.model)
         self.models: list[Model] = []
         self.plan: Callable[[Delegation], SessionTask] | None = None
+        self.verifies = False  # Whether each session's model is its verifier, too.
         self.store: SqliteStore
         self.core: Runtime
 
@@ -65,6 +67,7 @@ class Stage:
                 task=lambda: PlayedTask(self.parts),
                 plan=self.plan,
                 clock=self.clock,
+                verifiers=self._verifying,
             )
             try:
                 yield self
@@ -75,6 +78,9 @@ class Stage:
         model = self.make_model(session)
         self.models.append(model)
         return model
+
+    def _verifying(self, model: Model, session: Session) -> Verifying:
+        return Verifying(model=model, is_same=True) if self.verifies else Verifying()
 
     async def do(self, op: protocol.Op) -> protocol.Reply:
         async with asyncio.timeout(PATIENCE_S):

@@ -15,6 +15,7 @@ class ScriptedModel:
 
     name = "scripted"
     sees = False
+    notice = ""
 
     def __init__(self, *lines: ModelReply) -> None:
         self._lines = list(lines)

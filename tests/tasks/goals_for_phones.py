@@ -188,7 +188,7 @@ def _goal(chance: random.Random) -> Goal:
     all_of = {phone.serial for phone in phones}
     name = {phone.serial: phone.name or phone.serial for phone in phones}
     wanted: list[Work] = []
-    used = (first, second)
+    used: tuple[Clause, ...] = (first, second)
     match form:
         case "each" | "leads":
             pattern = forms.on if form == "each" else forms.lead

@@ -46,6 +46,9 @@ class Reader:
         call = ToolCall(call_id="", name="read_goal", arguments=json.dumps({"parts": parts}))
         return ModelReply(tool_calls=(call,))
 
+    async def close(self) -> None:
+        return None
+
 
 class Came(NamedTuple):
     """What became of a tree whose children are honest, and whose planner insists."""

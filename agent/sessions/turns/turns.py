@@ -276,6 +276,8 @@ class Turns:
                 await self._start(live, turn, device, task, staging)
                 decided = _decided(turn)
                 model = decided or self._parts.models(live.record)
+                if turn.kind is TaskKind.PLAN:
+                    verifying = self._parts.verifiers(model, live.record)
                 if turn.kind is TaskKind.REGULAR:
                     verifying = (
                         Verifying(decided=True)

@@ -1,11 +1,12 @@
 """An agent session plans: it asks, divides its goal among phones, or keeps it for itself."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent.loop.task_context import TaskContext, TaskKind
-from agent.models.model import ModelReply
+from agent.models.model import ModelReply, ModelRequest
 from agent.protocol import (
     AbortReason,
     Interrupt,
@@ -20,9 +21,10 @@ from agent.protocol import (
     UserInputAnswer,
     WarningEvent,
 )
-from agent.records import SessionState
+from agent.records import RequirementOrigin, SessionState
 from agent.sessions.rules.turn_input import seen_by
 from agent.tasks.plan import PlanTask
+from agent.tools.planning import READ_GOAL
 from tests.fakes import FakeFleet
 from tests.sessions.scripted import ScriptedModel, call, propose
 from tests.stage import Cue, Stage, of_type, waiting_at
@@ -276,3 +278,59 @@ async def test_a_planner_is_told_of_calls_that_were_not_done(stage: Stage) -> No
         parent_id = await stage.create("nothing")
         await stage.reach(parent_id, FAILED)
     assert "Your 1 other call was not done." in model.messages[-1].text
+
+
+class Reads(ScriptedModel):
+    """A planner's model that reads the goal, too, when it is asked to."""
+
+    def __init__(self, *lines: ModelReply, parts: list[dict[str, object]]) -> None:
+        super().__init__(*lines)
+        self.parts = parts
+        self.read: list[ModelRequest] = []
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        if any(tool.name == READ_GOAL for tool in request.tools):
+            self.read.append(request)
+            return call(READ_GOAL, parts=self.parts)
+        return await super().complete(request, on_text)
+
+
+async def test_a_goal_is_read_once_by_who_does_not_see_the_plan_and_doubts_stay(
+    stage: Stage,
+) -> None:
+    one = propose({"objective": "look", "device": "phone-1"})
+    model = Reads(one, one, parts=[{"words": "look", "phones": ["all"]}])
+    stage.make_model, stage.verifies = lambda session: model, True
+    async with stage.play():
+        parent_id = await stage.create("look on every phone")
+        parent = await stage.reach(parent_id, COMPLETED)
+        msgs = await stage.msgs(parent_id)
+    [asked] = model.read
+    shown = "\n".join(message.text for message in asked.messages)
+    assert "look on every phone" in shown and "propose" not in shown and "divided" not in shown
+    refused = next(m for m in model.messages if "say why as `reason`" in m.text)
+    assert 'the goal says "look" of phone-2, phone-3: add a target there' in refused.text
+    assert not parent.is_verified
+    [planned] = of_type(msgs, TargetsPlanned)
+    assert planned.reason == "On 1 of 3 phones.\ndivided"
+    doubts = [r.text for r in parent.requirements if r.origin is RequirementOrigin.PLAN]
+    assert len(doubts) == 1 and doubts[0].startswith("The plan is right although the goal says")
+
+
+async def test_what_every_phone_does_as_it_was_read_is_a_plan_without_a_doubt(stage: Stage) -> None:
+    each = [{"objective": "look", "device": f"phone-{at}"} for at in (1, 2, 3)]
+    model = Reads(propose(*each), parts=[{"words": "look", "phones": ["all"]}])
+    stage.make_model, stage.verifies = lambda session: model, True
+    async with stage.play():
+        parent_id = await stage.create("look on every phone")
+        parent = await stage.reach(parent_id, COMPLETED)
+        children = await stage.store.children(parent_id)
+    assert [(r.text, r.phone) for r in parent.requirements] == [
+        ("look", "phone-1"),
+        ("look", "phone-2"),
+        ("look", "phone-3"),
+    ]
+    assert not any(child.requirements for child in children)
+    assert len(model.asked) == 1 and len(model.read) == 1
