@@ -1,18 +1,20 @@
-"""Ask a model once what a goal asks of which phone; it is not told the plan.
+"""Ask a model what a goal asks of which phone; it is not told the plan.
 
 Not the planner (`agent.tasks.plan`), and not the check of what is read (`agent.tasks.goal_parts`).
-Invariants: who reads sees the goal and the phones only; a reading that cannot be had, or cannot be
-true of the goal, is none.
+Invariants: who reads sees the goal and the phones only; a reading that cannot be true of the goal
+is asked for once more, with the reason, and then is none.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from agent.errors import ModelError
 from agent.language.tokens import words
 from agent.loop.conversation.prompts import operator_text
 from agent.loop.task_context import TaskContext
-from agent.models.model import Message, MessageKind, ModelRequest, Role, ToolChoice
+from agent.models.model import Message, MessageKind, ModelReply, ModelRequest, Role, ToolChoice
 from agent.protocol import Target
 from agent.records import DeviceInfo, Usage
 from agent.tasks.delegation import PhoneView
@@ -28,7 +30,9 @@ from agent.tasks.planner_prompts import phones_text
 from agent.tools.arguments import BadArguments
 from agent.tools.planning import READ_GOAL, ReadPart, read_reading, reading_schema
 
+ATTEMPTS = 2
 _ALL = "all"
+_AGAIN = "An earlier reading could not be true of the goal: {why}. Read it again."
 INSTRUCTIONS = f"""\
 You read what an operator wants of several Android phones; you do not do it. Call {READ_GOAL} \
 once, with each part of the goal and the phones that it is for.
@@ -95,19 +99,31 @@ async def read_goal(
     model = context.model if verifying.rules is not None else verifying.model
     if model is None:
         return Reading(why="nobody verifies")
-    try:
-        reply = await model.complete(_request(goal, phones, answers))
-    except ModelError as error:
-        return Reading(why=error.message)
+    request, usage, why = _request(goal, phones, answers), Usage(), ""
+    for _ in range(ATTEMPTS):
+        try:
+            reply = await model.complete(request)
+        except ModelError as error:
+            return Reading(usage=usage, why=error.message)
+        usage = usage.plus(reply.usage)
+        try:
+            return Reading(_read(reply, goal, phones, answers), usage)
+        except (BadArguments, BadReading) as error:
+            why = str(error)
+        again = Message(role=Role.USER, kind=MessageKind.STEER, text=_AGAIN.format(why=why))
+        request = replace(request, messages=(*request.messages, again))
+    return Reading(usage=usage, why=why)
+
+
+def _read(
+    reply: ModelReply, goal: str, phones: Sequence[PhoneView], answers: Sequence[str]
+) -> tuple[GoalPart, ...]:
+    """Return what was read. Raises BadArguments, BadReading."""
+    if not reply.tool_calls:
+        raise BadReading("nothing was called")
     infos = [phone.info for phone in phones]
-    try:
-        if not reply.tool_calls:
-            raise BadReading("nothing was called")
-        read = read_reading(reply.tool_calls[0])
-        parts = checked_reading([_part(one, infos) for one in read.parts], goal, infos, answers)
-    except (BadArguments, BadReading) as error:
-        return Reading(usage=reply.usage, why=str(error))
-    return Reading(parts, reply.usage)
+    read = read_reading(reply.tool_calls[0])
+    return checked_reading([_part(one, infos) for one in read.parts], goal, infos, answers)
 
 
 def _request(goal: str, phones: Sequence[PhoneView], answers: Sequence[str]) -> ModelRequest:

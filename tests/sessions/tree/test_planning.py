@@ -334,3 +334,19 @@ async def test_what_every_phone_does_as_it_was_read_is_a_plan_without_a_doubt(st
     ]
     assert not any(child.requirements for child in children)
     assert len(model.asked) == 1 and len(model.read) == 1
+
+
+async def test_a_reading_that_cannot_be_true_is_asked_for_once_more_with_the_reason(
+    stage: Stage,
+) -> None:
+    each = [{"objective": "look", "device": f"phone-{at}"} for at in (1, 2, 3)]
+    model = Reads(propose(*each), parts=[{"words": "look away", "phones": ["all"]}])
+    stage.make_model, stage.verifies = lambda session: model, True
+    async with stage.play():
+        parent_id = await stage.create("look on 3 phones, please")
+        parent = await stage.reach(parent_id, COMPLETED)
+    assert len(model.read) == 2
+    assert "could not be true of the goal: the goal does not say away" in (
+        model.read[1].messages[-1].text
+    )
+    assert not parent.is_verified
