@@ -100,6 +100,8 @@ def checked_reading(
             raise BadReading(f"the goal does not say {' '.join(sorted(added)) or 'nothing'}")
         if part.how_many and not 0 < part.how_many <= len(phones):
             raise BadReading(f"{part.how_many} phones are not there")
+        if part.how_many and (named := serials_of(found, sure=True)):
+            raise BadReading(f"it is for any phones, and the goal names {', '.join(named)}")
         if not part.how_many:
             _check_phones(part, goal, phones, answers)
     _check_left_out(parts, goal, found)
@@ -147,10 +149,13 @@ def _check_left_out(parts: Sequence[GoalPart], goal: str, found: Sequence[Mentio
             raise BadReading(f"{one_line(value.text, 80)} is in no part")
     is_one = len(meant) == 1 and meant == set(serials_of(found, sure=True))
     most = _MOST_BEFORE_ONE if is_one else _MOST_LEFT_OUT
+    long = 0
+    places = {(part.serials, part.how_many) for part in parts}
     for run in _left_out(goal, parts, found):
         text = goal[run[0].start : run[-1].end]
         is_thing = any(len(t.text) > 1 and t.text.isupper() for t in run) and not goal.isupper()
-        if weight(text) > most or is_thing:
+        long += weight(text) > _JOINT
+        if weight(text) > most or is_thing or long > len(places):
             raise BadReading(f'"{one_line(text, 80)}" is in no part')
 
 

@@ -96,6 +96,8 @@ def test_a_reading_that_can_be_true_is_taken(goal: str, part: GoalPart) -> None:
         (f"{BLUETOOTH} on 2 phones", GoalPart(BLUETOOTH, ALL)),
         (f"{BLUETOOTH} on 2 phones", GoalPart(BLUETOOTH, frozenset(), 3)),
         (BLUETOOTH, GoalPart(BLUETOOTH, frozenset())),
+        (f"{BLUETOOTH} on Alpha and Beta", GoalPart(BLUETOOTH, frozenset(), 2)),
+        (f"Turn on the NFC and {BLUETOOTH} on every phone", GoalPart(BLUETOOTH, ALL)),
     ],
 )
 def test_a_reading_that_cannot_be_true_is_none(goal: str, part: GoalPart) -> None:

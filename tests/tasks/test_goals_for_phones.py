@@ -1,6 +1,5 @@
 """Trees by a generator: random goals, plans that are true or not, and the phones as the judge."""
 
-import asyncio
 import json
 from collections import Counter
 from types import SimpleNamespace
@@ -27,7 +26,7 @@ from tests.tasks.goals_for_phones import (
     true_reading,
 )
 
-SEED, GOALS = 20, 40
+SEED, GOALS = 20, 24
 Read = tuple[tuple[str, tuple[str, ...], int], ...]
 
 
@@ -58,13 +57,13 @@ class Came(NamedTuple):
     true: bool
 
 
-def came_of(goal: Goal, plan: Plan, read: Read) -> Came:
+async def came_of(goal: Goal, plan: Plan, read: Read) -> Came:
     reader = Reader(read)
     context = cast(
         TaskContext, SimpleNamespace(model=reader, verifying=Verifying(model=reader, is_same=True))
     )
     views = [PhoneView(info=phone) for phone in goal.phones]
-    found = asyncio.run(parts_of_goal(context, goal.text, views, plan.targets, ()))
+    found = await parts_of_goal(context, goal.text, views, plan.targets, ())
     told = gaps(goal.text, plan.targets, found.parts, goal.phones, plan.scope)
     doubts = told if found.parts else (*told, found.why)
     targets = handed_on(goal.text, plan.targets, found.parts)
@@ -93,33 +92,17 @@ def _child(at: int, goal: Goal, target: Target) -> Session:
     )
 
 
-def test_a_true_plan_is_verified_and_a_false_one_never_is() -> None:
-    for at, goal in enumerate(goals(SEED, GOALS)):
-        for plan in plans(goal, at):
-            came = came_of(goal, plan, true_reading(goal))
-            assert came.verified is came.true, (goal, plan, came)
-            assert not (came.true and came.told), (goal, plan, came)
-
-
-def test_without_a_reader_no_false_plan_is_verified() -> None:
-    for at, goal in enumerate(goals(SEED, GOALS)):
-        for plan in plans(goal, at):
-            came = came_of(goal, plan, ())
-            assert came.true or not came.verified, (goal, plan, came)
-
-
-def test_a_reader_who_helps_a_false_plan_helps_it_rarely() -> None:
+async def test_only_a_true_plan_is_verified_and_a_reader_who_helps_others_helps_rarely() -> None:
     helped, false = Counter[str](), 0
     for at, goal in enumerate(goals(SEED, GOALS)):
         for plan in plans(goal, at):
-            came = came_of(goal, plan, plan.reading)
-            false += not came.true
-            helped[f"{goal.form}: {plan.kind}"] += came.verified and not came.true
+            came = await came_of(goal, plan, true_reading(goal))
+            assert came.verified is came.true, (goal, plan, came)
+            assert not (came.true and came.told), (goal, plan, came)
+            alone = await came_of(goal, plan, ())
+            assert alone.true or not alone.verified, (goal, plan, alone)
+            assert alone.verified or plan.kind != "honest, copied", "each has the whole goal"
+            lying = await came_of(goal, plan, plan.reading)
+            false += not lying.true
+            helped[f"{goal.form}: {plan.kind}"] += lying.verified and not lying.true
     assert helped.total() <= 0.05 * false, helped
-
-
-def test_a_goal_that_every_phone_has_word_for_word_is_read_by_nobody() -> None:
-    for at, goal in enumerate(goals(SEED, GOALS)):
-        for plan in plans(goal, at):
-            if plan.kind == "honest, copied":
-                assert came_of(goal, plan, ()).verified

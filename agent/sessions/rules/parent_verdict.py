@@ -90,8 +90,8 @@ def _judged(
     if not one.phone:
         # What the operator requires of all together may be done by several.
         carry = carry or [child for child in children if _says_some(one, child)]
-        said = (Requirement(number=0, text=child.goal) for child in carry)
-        if missing := uncovered(one.text, said):
+        done = (Requirement(number=0, text=child.goal) for child in carry)
+        if missing := uncovered(one.text, done):
             reason = f"No subtask says “{one_line(missing[0], 120)}”"
             return replace(verdict, reason=reason)
     if not carry:
