@@ -26,7 +26,7 @@ from tests.tasks.goals_for_phones import (
     true_reading,
 )
 
-SEED, GOALS = 20, 24
+SEED, GOALS = 20, 14
 Read = tuple[tuple[str, tuple[str, ...], int], ...]
 
 
