@@ -36,6 +36,7 @@ from agent.loop.verification.named_things import (
     row_name_of,
     strange_thing,
     told_of_another,
+    untouched_in_front,
     untouched_switch,
 )
 from agent.loop.verification.pointed_answers import unread_answer
@@ -101,11 +102,16 @@ def objection(
         case RequirementKind.CHANGE | RequirementKind.ANY:
             unlike = _unlike(one, evidence, said, past, today)
             against = _unshown_change(one, scope, evidence, past, taken or {}, excused) or unlike
+            only_yes = not any(_is_own_change(effect) for effect in past.effects)
+            if one.kind is RequirementKind.ANY and only_yes:
+                against = untouched_in_front(scope, past) or against
             if not against or one.kind is RequirementKind.CHANGE or past.has_effects:
                 return against
             # It may have asked for no change.
             if other := told_of_another(scope, answer, past, today, in_words=False):
                 return other
+            if untouched_in_front(scope, past):
+                return against
             opened = _not_in_front(one, evidence, past) or unlike
             told = unread_answer(one, scope, answer, evidence, said, past, today)
             return against if opened and told else ""
@@ -176,6 +182,9 @@ def _unshown_change(
     # What a list left out may be said by the words of a part that it has.
     others = {} if one.kind is RequirementKind.ANY else taken
     own = [e for e in lasting if e.number not in taken or _shares(e, one, others.get(e.number, ""))]
+    if not any(map(_is_own_change, past.effects)):
+        # A yes alone may be one to look around.
+        own = [e for e in own if e.kind is not SeenEffectKind.APPROVED or _shares(e, one, "")]
     if folded(one.value).strip() == GONE:
         # What was written or changed in a form is not gone by that.
         own = [e for e in own if e.kind is not SeenEffectKind.FIELD and not _was_typed(e, past)]
@@ -231,6 +240,11 @@ def _led_back(effect: SeenEffect, past: ClaimHistory, excused: frozenset[int]) -
         if is_approval or (effect.number == turning.number and turning.after == one.before):
             return True
     return False
+
+
+def _is_own_change(effect: SeenEffect) -> bool:
+    """Return whether an effect was seen to last, and is not only a yes to an act."""
+    return is_lasting(effect) and effect.kind is not SeenEffectKind.APPROVED
 
 
 def _is_reply(pointer: Evidence) -> bool:

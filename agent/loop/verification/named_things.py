@@ -150,6 +150,19 @@ def untouched_switch(scope: Scope, past: ClaimHistory) -> str:
     return ""
 
 
+def untouched_in_front(scope: Scope, past: ClaimHistory) -> str:
+    """Return the switch in front that a requirement names, where it may ask to turn it."""
+    if past.last is None:
+        return ""
+    switches = {row_name(e): e for e in past.last[1].elements if e.checkable}
+    for name in _named(dict.fromkeys(switches, frozenset()), scope.own):
+        return (
+            f"[{switches[name].number}] {_quoted(name)} was not touched: list whether it is to be "
+            "on or off"
+        )
+    return ""
+
+
 def _are_joined(one: str, other: str, text: str) -> bool:
     """Return whether a text names two rows side by side, with a comma or a short word between."""
     said = words(text)

@@ -186,3 +186,22 @@ def test_each_word_of_a_goal_belongs_to_the_part_beside_it() -> None:
     assert is_detail(Requirement(number=1, text="um 9:30"))
     assert not is_detail(Requirement(number=1, text="except the one at 9:30"))
     assert not is_detail(Requirement(number=1, text="7時のアラームはオフ"))
+
+
+@pytest.mark.parametrize("goal", ["Turn on Wi-Fi", "Turn on the alarm at 9:30 in the Page"])
+def test_to_have_a_switch_in_front_is_not_to_have_turned_it(goal: str) -> None:
+    name = "Wi-Fi" if "Wi-Fi" in goal else "09:30"
+    row = button(name, 0.4, checkable=True, class_name="android.widget.Switch")
+    for act in ("launch_app", "click_element"):
+        work = Work(goal).see(HEAD).act(act, arguments='{"app": "Page"}').see(HEAD, row)
+        for witness in (accomplice(), sloppy(), says("met", "S2[1]")):
+            assert not is_met(decide(work, listed(goal, Wished(goal, kind="any")), witness)), act
+            assert not is_met(decide(work, listed(goal), witness)), act
+
+
+def test_a_yes_to_something_else_shows_nothing() -> None:
+    goal = "Turn on Bluetooth"
+    for asked, is_of_it in (("Internet | Networks available", False), ("Bluetooth", True)):
+        agreed = effect(SeenEffectKind.APPROVED, asked, f'Press "{asked}" in Settings?')
+        work = Work(goal).see(HEAD).act().see(HEAD, effects=(agreed,))
+        assert is_met(decide(work, listed(goal, Wished(goal)), accomplice())) is is_of_it, asked
