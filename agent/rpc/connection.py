@@ -41,6 +41,7 @@ from agent.operators.door import (
 )
 from agent.operators.operator_core import OperatorCore
 from agent.protocol import LOOK_UPS, PROTOCOL_VERSION, LookUp, Op, Reply
+from agent.protocol.closed import unknown_fields, unknown_in
 from agent.rpc.host_door import METHODS as HOST_METHODS
 from agent.rpc.host_door import HostDoor
 from agent.rpc.rpc_messages import (
@@ -320,6 +321,9 @@ class Link:
             case PairingOfferParams() | PairingAcceptParams() | PhoneActParams():
                 return await self._of_phone(params)
             case OpParams(op=op):
+                unknown = unknown_fields(type(op), msgspec.json.decode(call.params).get("op"))
+                if unknown:
+                    raise unknown_in(unknown)
                 if call.method == "submit":
                     op = await self._admitted(op)
                     submission_id = await self._core.submit_as(self.client, op)

@@ -3,6 +3,7 @@
 Not the routes. Invariant: a path stands in it because its op or look-up can be asked.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -44,6 +45,8 @@ def document(server: str = "") -> dict[str, Any]:
         # The path says which op it is.
         schema = components[_name(by_kind[kind])]
         schema["required"] = [name for name in schema.get("required", []) if name != "type"]
+    for kind in ops().values():
+        _close(components, _name(by_kind[kind]), set())
     paths: dict[str, Any] = {}
     for tag, kind in ops().items():
         paths[f"{PREFIX}/ops/{tag}"] = {"post": _op(tag, by_kind[kind], kind)}
@@ -82,6 +85,30 @@ def document(server: str = "") -> dict[str, Any]:
         },
     }
     return found | ({"servers": [{"url": server}]} if server else {})
+
+
+def _close(components: dict[str, Any], name: str, done: set[str]) -> None:
+    """Say of all objects in an op, however deep, that they have no fields but their own."""
+    if name in done:
+        return
+    done.add(name)
+    schema = components[name]
+    if schema.get("type") == "object" and "properties" in schema:
+        schema["additionalProperties"] = False
+    for inner in _named_in(schema):
+        _close(components, inner, done)
+
+
+def _named_in(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if "$ref" in node:
+            yield _name(node)
+        for name, one in node.items():
+            if name != "discriminator":
+                yield from _named_in(one)
+    elif isinstance(node, list):
+        for one in node:
+            yield from _named_in(one)
 
 
 def _op(tag: str, schema: dict[str, Any], op: type[Any]) -> dict[str, Any]:

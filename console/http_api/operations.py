@@ -14,6 +14,7 @@ import msgspec
 from agent.core import Overview, TextDelta
 from agent.errors import UsageError
 from agent.protocol import Event, Number, Op, answer_type, look_ups
+from agent.protocol.closed import unknown_fields, unknown_in
 from agent.rpc.connection import METHODS
 from agent.rpc.rpc_messages import Nothing, Params, Status
 
@@ -81,8 +82,11 @@ def op_of(kind: type[Any], body: bytes) -> Op:
     """
     try:
         found: Op = msgspec.json.decode(body or b"{}", type=kind)
+        unknown = unknown_fields(kind, msgspec.json.decode(body or b"{}"))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"The body is not a valid op: {error}.", "Correct the field.") from error
+    if unknown:
+        raise unknown_in(unknown)
     return found
 
 

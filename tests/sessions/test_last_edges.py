@@ -172,6 +172,8 @@ async def test_a_call_with_a_field_that_it_does_not_have_is_refused(tmp_path: Pa
             b'{"id":1,"method":"ping","session_id":"x"}',
             b'{"id":1,"method":"request","op":{"type":"interrupt"},"params":{}}',
             b'{"id":1,"method":"request","params":{"op":{"type":"interrupt","all":true}}}',
+            b'{"id":1,"method":"request","params":{"op":{"type":"session_create","goal":"x",'
+            b'"budget":{"tokns":5}}}}',
         ):
             await client.say(line)
             assert (await client.hear())["error"]["code"] == RpcCode.INVALID_ARGUMENT

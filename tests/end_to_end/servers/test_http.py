@@ -37,7 +37,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workshop, s
     environment["ADB_SERVER_SOCKET"] = f"tcp:127.0.0.1:{free_port()}"
     workshop = Workshop(folder / "data", environment)
     try:
-        with daemon(workshop, "--phones", "1"), served(workshop) as address:
+        with daemon(workshop, "--phones", "2"), served(workshop) as address:
             yield workshop, address
     finally:
         end_all_of(folder / "data")
