@@ -41,7 +41,6 @@ from agent.operators.door import (
 )
 from agent.operators.operator_core import OperatorCore
 from agent.protocol import LOOK_UPS, PROTOCOL_VERSION, LookUp, Op, Reply
-from agent.protocol.closed import unknown_fields, unknown_in
 from agent.rpc.host_door import METHODS as HOST_METHODS
 from agent.rpc.host_door import HostDoor
 from agent.rpc.rpc_messages import (
@@ -78,6 +77,7 @@ from agent.rpc.rpc_messages import (
     problem_of,
 )
 from agent.rpc.subscriptions import Subscriptions
+from agent.rpc.unknown_fields import unknown_fields, unknown_in
 from agent.text import one_line
 
 STALL_S = 30.0

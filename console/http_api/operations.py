@@ -14,9 +14,9 @@ import msgspec
 from agent.core import Overview, TextDelta
 from agent.errors import UsageError
 from agent.protocol import Event, Number, Op, answer_type, look_ups
-from agent.protocol.closed import unknown_fields, unknown_in
 from agent.rpc.connection import METHODS
 from agent.rpc.rpc_messages import Nothing, Params, Status
+from agent.rpc.unknown_fields import unknown_fields, unknown_in
 
 PREFIX = "/v1"
 

@@ -10,7 +10,7 @@ from openapi_spec_validator import validate
 
 from agent.errors import UsageError
 from agent.protocol import DirectCall, SessionCreate
-from agent.protocol.closed import unknown_fields
+from agent.rpc.unknown_fields import unknown_fields
 from console.http_api.openapi import document
 from console.http_api.operations import LOOK_UPS, STREAMS, op_of, ops
 

@@ -47,7 +47,11 @@ class Agent:
             screen = await self.call("click_element", element=number_of(screen, "Dad"))
         field = number_of(screen, "INPUT")
         screen = await self.call("type_text", text="Hello Dad", element=field, clear=True)
-        return await self.call("click_element", element=number_of(screen, '"Send'))
+        tap = {"element": number_of(screen, '"Send')}
+        result = await self._session.call_tool("click_element", tap)
+        text = str(result.content[0].text)
+        assert result.is_error == text.startswith("FAILED"), text
+        return text
 
 
 @asynccontextmanager
