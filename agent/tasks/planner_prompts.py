@@ -57,11 +57,12 @@ def goal_text(goal: str, phones: Sequence[PhoneView], *, budget: str = "") -> st
 
 
 def phones_text(phones: Sequence[PhoneView]) -> str:
-    """List the phones, one a line: serial, what it is called, what it is, whether it is free."""
+    """List the phones, one a line: serial, name, model, tags, whether it is free."""
     lines = [PHONES_HEADING]
     for phone in phones:
         info = phone.info
         about = [one_line(part, 60) for part in (info.name, info.model) if part]
+        about += [f"tagged {one_line(', '.join(info.tags), 80)}"] if info.tags else []
         if info.state is not DeviceState.ONLINE:
             about.append(info.state.value)
         about.append("busy" if info.driver else "free")

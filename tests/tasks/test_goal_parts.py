@@ -3,8 +3,10 @@
 import pytest
 
 from agent.records import DeviceInfo, DeviceState
+from agent.tasks.delegation import PhoneView
 from agent.tasks.goal_parts import BadReading, GoalPart, checked_reading, parts_by_place
 from agent.tasks.phone_names import mentions, serials_of
+from agent.tasks.planner_prompts import phones_text
 from tests.tasks.goals_for_phones import phones_of
 
 PHONES = phones_of(("Alpha", "Beta", "Gamma"))
@@ -111,3 +113,8 @@ def test_what_the_operator_answered_names_a_phone_too() -> None:
     with pytest.raises(BadReading):
         checked_reading([part], goal, PHONES)
     assert checked_reading([part], goal, PHONES, ("Gamma is the tablet",))
+
+
+def test_who_plans_and_who_reads_see_the_tags_that_a_goal_may_name_phones_by() -> None:
+    tagged = DeviceInfo(serial="s1", state=DeviceState.ONLINE, tags=("lab", "wall"))
+    assert "- s1: tagged lab, wall, free" in phones_text([PhoneView(info=tagged)])
