@@ -97,7 +97,7 @@ def _page_lines(page: Page, pressed: Element) -> list[str]:
     lines += sorted(
         f"{e.class_name}|{e.resource_id}|{e.kind}|{_plain(e.label.split(' | ', 1)[0])}"
         for e in (*page.pressables, *page.fields)
-        if e is not pressed and not page.is_listed(e)
+        if e.number != pressed.number and not page.is_listed(e)
     )
     return lines
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -53,6 +54,15 @@ def test_the_same_press_is_known_again_whatever_its_neighbours_tell() -> None:
         PAGE.replace("2 lamps", "5 lamps").replace("Locked", "Open").replace("1 lamp", "9 lamps")
     )
     assert key(screen(other)) == first
+
+
+@pytest.mark.parametrize("label", ["Study", "Add a device"])
+def test_a_press_that_was_stored_is_the_same_press(label: str) -> None:
+    page = screen(f"{PAGE}\nrow Help\nrow About")
+    stored = msgspec.json.decode(msgspec.json.encode(element(page, label)), type=Element)
+    act = Act(kind=ActKind.PRESS, element=stored)
+    found = press_key((act,), page, VERSIONS)
+    assert found is not None and found == key(page, label)
 
 
 TWINS: dict[str, Callable[[Observation], Observation]] = {
