@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agent.audit.audit_writer import AuditWriter
 from agent.errors import UsageError, WrongStateError
 from agent.loop.task_context import TaskContext
+from agent.loop.warranting import Warranting
 from agent.models.model import Model, ModelReply, ToolCall
 from agent.protocol import (
     ListWarrants,
@@ -29,7 +30,9 @@ from agent.records import (
     Effect,
     EffectVerb,
     ReviewVerdict,
+    Session,
     SessionState,
+    Speaker,
     Stated,
     WarrantView,
 )
@@ -282,6 +285,26 @@ async def test_a_warrant_of_one_session_holds_for_no_other(stage: Stage) -> None
     other = (await stage.do(SessionCreate(goal="other"))).session_id
     await stage.reach(other, SessionState.COMPLETED)
     assert held == [1, 0]
+
+
+async def test_a_session_of_a_program_is_covered_only_by_name(stage: Stage) -> None:
+    view = await signed(stage)
+    warranting = Warranting(stage.core._parts.door.warrants)
+    mine = Session(session_id="s-1", goal="shop", created_ms=1, goal_speaker=Speaker.OPERATOR)
+    assert [one.warrant for one in warranting.standing_for(mine)] == [view.warrant]
+    others = ({"goal_speaker": Speaker.MODEL}, {"parent_id": "s-0"}, {"for_job": 7})
+    for more in others:
+        assert warranting.standing_for(replace(mine, **more)) == ()
+
+
+async def test_a_use_counts_though_its_core_cannot_finish_it(stage: Stage) -> None:
+    view = await signed(stage)
+    marks = stage.directory / "warrant-marks.json"
+    marks.mkdir()  # As a disk that fails after the use was stored: nothing passes, it is counted.
+    assert not await pay(stage, view, 1500)
+    marks.rmdir()
+    assert [use.amount for use in (await listed(stage)).uses] == [1500]
+    assert not await pay(stage, view, 2501) and await pay(stage, view, 2500)
 
 
 async def test_a_model_reads_the_words_and_structure_holds_it_to_them(stage: Stage) -> None:
