@@ -275,8 +275,13 @@ def _shares(effect: SeenEffect, one: Requirement, other: str) -> bool:
     if words(effect.page) and has_phrase(words(one.text), words(effect.page)):
         said += f" {effect.page}"
     wanted = {w for w in words(f"{one.object} {one.recipient} {one.text}") if len(w) >= _LEAST_NAME}
+    about = frozenset(words(one.object))
     wanted -= set(words(other))
     values = values_of(one.text)
+    is_wanted = bool(effect.after) and effect.after == wanted_state(one)
+    if is_wanted and not about.isdisjoint(words(said)):
+        # Of two that turn one thing on and off, each has its own effect.
+        return True
     return not wanted.isdisjoint(words(said)) or any(
         not missing_values((value,), said) for value in values
     )

@@ -161,6 +161,21 @@ def test_a_name_of_several_words_may_have_other_endings(said: str, row: str) -> 
         assert is_met(decide(work, required, says("met", "E1"))) is (name == row), name
 
 
+def test_what_is_turned_on_and_off_again_is_shown_by_both_for_both() -> None:
+    goal = "Schalte Bluetooth ein und danach wieder aus"
+    parts = (
+        Wished("Schalte Bluetooth ein", object="Bluetooth", value="on"),
+        Wished("danach wieder aus", object="Bluetooth", value="off"),
+    )
+    turned = [effect(STATE, "Use Bluetooth", *states) for states in (("on", "off"), ("off", "on"))]
+    for count in (1, 2):
+        work = Work(goal).see(HEAD)
+        for at, one in enumerate(turned[:count]):
+            work.act().see(HEAD, button(f"page {at}", 0.3), effects=(one,))
+        found = decide(work, listed(goal, *parts), accomplice())
+        assert is_met(found) is (count == 2), count
+
+
 def test_what_was_typed_over_shows_nothing_any_more() -> None:
     goal = "Set the email to tb@example.net"
     for last in ("tb@example.net", "td@example.net"):
