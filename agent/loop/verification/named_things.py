@@ -134,7 +134,9 @@ def left_out_thing(scope: Scope, past: ClaimHistory) -> str:
 
 def untouched_switch(scope: Scope, past: ClaimHistory) -> str:
     """Return the switch that a requirement names beside one that was turned, and that was not."""
-    turned = {words(e.object) for e in past.effects if e.kind is SeenEffectKind.STATE}
+    states = [e for e in past.effects if e.kind is SeenEffectKind.STATE]
+    # A choice is said by what it changed: "Screen timeout" is "2 minutes" now.
+    turned = {words(text) for e in states for text in (e.object, e.after)}
     said = words(scope.own)
     if not any({*name} & {*said} for name in turned):
         return ""

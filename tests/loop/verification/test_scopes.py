@@ -205,3 +205,16 @@ def test_a_yes_to_something_else_shows_nothing() -> None:
         agreed = effect(SeenEffectKind.APPROVED, asked, f'Press "{asked}" in Settings?')
         work = Work(goal).see(HEAD).act().see(HEAD, effects=(agreed,))
         assert is_met(decide(work, listed(goal, Wished(goal)), accomplice())) is is_of_it, asked
+
+
+def test_a_choice_of_a_dialog_is_no_switch_that_was_left_out() -> None:
+    goal = "Set the screen timeout to 2 minutes"
+    options = [
+        button(
+            f"{n} minutes", 0.2 + 0.1 * n, checkable=True, class_name="android.widget.RadioButton"
+        )
+        for n in (2, 5)
+    ]
+    chosen = effect(STATE, "Screen timeout", "2 minutes", "1 minute")
+    work = Work(goal).see(HEAD).act().see(HEAD, *options).act().see(HEAD, effects=(chosen,))
+    assert is_met(decide(work, listed(goal, Wished(goal)), says("met", "E1")))
