@@ -8,7 +8,7 @@ approve; whatever is refused is said to whoever tried, and changes nothing.
 import logging
 
 from agent.channels.channel import Channel, Outcome, Reply
-from agent.channels.message_text import AT_A_CONSOLE, is_approved
+from agent.channels.message_text import AT_A_CONSOLE
 from agent.channels.people import OpenQuestion, People
 from agent.consent.bound_answer import AnswerTokens, bound_to
 from agent.errors import ErrorKind, SwitchboardError
@@ -125,7 +125,7 @@ def _trouble_of_words(question: Question, words: str) -> str:
         return "The answer is empty."
     if question.secret:
         return f"This is asked in secret. {AT_A_CONSOLE}"
-    if is_approved(question) and (is_yes(words) or not is_no(words)):
+    if question.is_approval and (is_yes(words) or not is_no(words)):
         return "Words approve nothing: press Approve, or write no: and why."
     return ""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from agent.channels.channel import Button, Message
 from agent.channels.urgency import Urgency
-from agent.records import Notice, NoticeKind, Question, QuestionKind
+from agent.records import Notice, NoticeKind, Question
 from agent.safety.approval import APPROVE, DENY
 from agent.safety.redacting.redaction import redact_secrets
 from agent.state.approval_card import ON_SCREEN, FactLine, approval_card
@@ -46,7 +46,7 @@ def message_of(
     words_token = ""
     if question is not None:
         labels = _labels(question) if issue is not None else ()
-        is_approval = is_approved(question)
+        is_approval = question.is_approval
         if text != written:
             labels = tuple(one for one in labels if one == DENY) if is_approval else labels
         if issue is not None and not question.secret:
@@ -83,17 +83,12 @@ def digest_of_notices(key: str, notices: Iterable[Notice]) -> Message:
     )
 
 
-def is_approved(question: Question) -> bool:
-    """Return whether a question asks for leave."""
-    return question.kind is QuestionKind.APPROVAL or question.review is not None
-
-
 def _labels(question: Question) -> tuple[str, ...]:
     """Return the answers that a press gives: an approval's once, the options of a question."""
     if question.secret or question.parts:
         return ()
     labels = tuple(one.label for one in question.options)
-    if not is_approved(question):
+    if not question.is_approval:
         return labels
     return tuple(one for one in labels if one in (APPROVE, DENY)) or (APPROVE, DENY)
 

@@ -6,7 +6,6 @@ door as one of an operator who signed in, with the rights of that moment.
 
 from typing import NamedTuple
 
-from agent.channels.message_text import is_approved
 from agent.core import ClientInfo
 from agent.errors import NotAllowedError
 from agent.operators.door import Door
@@ -55,7 +54,7 @@ class People:
             return True
         operator = self._door.register.find(name)
         phone = next((one for one in self._core.phones() if one.serial == asked.serial), None)
-        needs = (Right.APPROVE,) if is_approved(asked.question) else UserInputAnswer.needs
+        needs = (Right.APPROVE,) if asked.question.is_approval else UserInputAnswer.needs
         return operator is not None and operator.may(needs, phone.tags if phone else None)
 
     def phone_name(self, serial: str) -> str:

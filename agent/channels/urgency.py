@@ -6,7 +6,7 @@ Invariant: what asks for an answer is never gathered into a digest.
 from collections.abc import Collection
 from enum import StrEnum
 
-from agent.records import Notice, NoticeKind, Question, QuestionKind, QuietHours, Schedule
+from agent.records import Notice, NoticeKind, Question, QuietHours, Schedule
 from agent.schedules import out_of_quiet_ms
 from agent.settings import NoticeLevel
 
@@ -53,7 +53,7 @@ def quiet_until_ms(quiet: str, now_ms: int) -> int:
 
 def _level_of(notice: Notice, question: Question | None) -> NoticeLevel | None:
     match notice.kind:
-        case NoticeKind.WAITING if question is not None and _is_approval(question):
+        case NoticeKind.WAITING if question is not None and question.is_approval:
             return NoticeLevel.APPROVAL
         case NoticeKind.WAITING:
             return NoticeLevel.QUESTION
@@ -61,7 +61,3 @@ def _level_of(notice: Notice, question: Question | None) -> NoticeLevel | None:
             return NoticeLevel.FAILED
         case _:
             return None
-
-
-def _is_approval(question: Question) -> bool:
-    return question.kind is QuestionKind.APPROVAL or question.review is not None

@@ -28,7 +28,7 @@ from agent.protocol import (
     UserInput,
     UserInputAnswer,
 )
-from agent.records import Allows, Autonomy, Question, QuestionKind, Right, Session, Speaker
+from agent.records import Allows, Autonomy, Question, Right, Session, Speaker
 from agent.safety.approval import is_no
 
 
@@ -196,7 +196,7 @@ class Gate:
                     return Allows.NOTHING if _is_no(_answers_of(op)) else Allows.MORE
                 if _refuses(question, _answers_of(op)):
                     return Allows.NOTHING
-                if isinstance(op, NoticeReply) or op.let_through or _decides(question):
+                if isinstance(op, NoticeReply) or op.let_through or question.asks_leave:
                     return Allows.MORE
                 return Allows.WORDS
             case EditRequirements(add=(), withdraw=()) | SessionAttach(drive=False):
@@ -301,20 +301,12 @@ def _is_no(answers: tuple[str, ...]) -> bool:
     return all(map(is_no, answers))
 
 
-def _decides(question: Question) -> bool:
-    """Return whether a question asks for leave: an approval, or a choice that Switchboard offers,
-    such as to go on beyond a budget.
-    """
-    is_approval = question.kind is QuestionKind.APPROVAL or question.review is not None
-    return is_approval or (question.speaker is Speaker.PRODUCT and len(question.options) > 1)
-
-
 def _refuses(question: Question, answers: tuple[str, ...]) -> bool:
     """Return whether answers plainly refuse what a question asks leave for."""
-    if question.kind is QuestionKind.APPROVAL or question.review is not None:
+    if question.is_approval:
         return _is_no(answers)
     # The last of Switchboard's own options changes nothing.
-    return _decides(question) and all(one == question.options[-1].label for one in answers)
+    return question.asks_leave and all(one == question.options[-1].label for one in answers)
 
 
 def _refused(what: str, verdict: Verdict, token_trouble: str) -> NotAllowedError:

@@ -12,6 +12,8 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from agent import protocol
 from agent.codex_bridge.session_object import timeline
 from agent.devices.protocols import Fleet
@@ -283,6 +285,10 @@ class NoticeService:
         await sink.post(notice)
 
     async def _show(self, sink: Sink, notice: Notice) -> None:
+        question = self._parts.questions.find(notice.question_id)
+        if question is not None and question.asks_leave:
+            # Who stands behind the output of a program is not known.
+            notice = replace(notice, may_reply=False)
         reply = await sink.post(notice)
         if not reply:
             return

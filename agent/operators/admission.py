@@ -14,7 +14,7 @@ from agent.operators.scope import LISTS, OpScope, concern_of, needs_of, phones_o
 from agent.operators.visibility import GuardedCore, Visibility
 from agent.protocol import Interrupt, JobCreate, NoticeReply, Op, SessionCreate, UserInputAnswer
 from agent.protocol.base import CreatingOp
-from agent.records import QuestionKind, Right
+from agent.records import Right
 
 
 class Admission:
@@ -46,7 +46,7 @@ class Admission:
             if (isinstance(op, UserInputAnswer) and one.question_id == op.question_id)
             or (isinstance(op, NoticeReply) and one.session_id == op.session_id)
         ]
-        approves = any(one.kind is QuestionKind.APPROVAL or one.review for one in asked)
+        approves = any(one.is_approval for one in asked)
         # One that is not open is refused by the core; nothing is learnt from who asks it.
         return ((Right.APPROVE,),) if approves else (op.needs,)
 

@@ -332,6 +332,18 @@ class Question(Record, frozen=True, kw_only=True):
     """The operators who have approved it so far, where more than one has to."""
 
     @property
+    def is_approval(self) -> bool:
+        """Return whether an answer lets an act happen or not: of a session, or of a job's run."""
+        return self.kind is QuestionKind.APPROVAL or self.review is not None
+
+    @property
+    def asks_leave(self) -> bool:
+        """Return whether an answer may allow more: an approval, or a choice that Switchboard
+        offers, such as to go on beyond a budget.
+        """
+        return self.is_approval or (self.speaker is Speaker.PRODUCT and len(self.options) > 1)
+
+    @property
     def shown(self) -> str:
         """Return its text, marked with its speaker, and Switchboard's note."""
         said = attributed(self.text, self.speaker, asks=True)

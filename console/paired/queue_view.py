@@ -63,7 +63,7 @@ def _card(question: Question, session: Session, devices: Mapping[str, DeviceInfo
         note=_SEVERAL if question.parts else "" if said is None else said.note,
         phone=phone,
         goal=one_line(session.goal, _TITLE_CHARS),
-        is_approval=question.kind is QuestionKind.APPROVAL or question.review is not None,
+        is_approval=question.is_approval,
         is_secret=question.secret,
         has_picture=frame is not None,
         choices=tuple(

@@ -1,5 +1,8 @@
 """Notices in a running core: told once, answered through, done with, gone on from."""
 
+import asyncio
+import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -185,6 +188,28 @@ async def test_the_operators_command_shows_a_notice_and_its_reply_is_the_answer(
         session_id = await stage.create("ask")
         session = await stage.reach(session_id, COMPLETED)
     assert session.latest_result == "answer: said by waiting"
+
+
+async def test_what_a_notice_command_prints_approves_nothing(stage: Stage, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    script = f"import sys; open({str(told)!r}, 'w').write(sys.stdin.read()); print('Approve')"
+    stage.set(notices={"command": (sys.executable, "-c", script)})
+
+    async def asks_leave(context: TaskContext) -> str:
+        answer = await context.ask("May I?", call_id="c1", step=1, approval=True)
+        return f"answer: {answer}"
+
+    stage.parts["ask"] = asks_leave
+    async with stage.play():
+        session_id = await stage.create("ask")
+        notice = await shown(stage, session_id, records.NoticeKind.WAITING)
+        handed = json.loads(await asyncio.to_thread(told.read_text))
+        assert handed["mayReply"] is False
+        answer = protocol.UserInputAnswer(question_id=notice.question_id, answer="no: not now")
+        await stage.do(answer)
+        session = await stage.reach(session_id, COMPLETED)
+    assert session.latest_result == "answer: no: not now"
 
 
 async def test_a_core_that_starts_again_tells_of_what_still_waits(stage: Stage) -> None:
