@@ -90,7 +90,9 @@ async def test_a_copy_is_seen_by_its_phone_alone(house: House) -> None:
     """It tells of the phone of the first, whatever its own is to be."""
     await house.add("ben", Right.DRIVE, tags=("bank",))
     ben = await house.come("ben")
-    copy = await house.stage.do(protocol.SessionFork(session_id=house.sessions["lab"]))
+    copy = await house.stage.do(
+        protocol.SessionFork(session_id=house.sessions["lab"], before_message=0)
+    )
     with pytest.raises(UsageError):
         await ben.session(copy.session_id)
 
