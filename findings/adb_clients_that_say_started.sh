@@ -25,14 +25,16 @@ const HIDDEN = "com.example.bank/.Inner";
 const ANSWERS = [
   [MISSING, `Starting: Intent { cmp=${MISSING} }\nError type 3\n` +
     "Error: Activity class {com.example.notes/com.example.notes.Gone} does not exist.\n"],
-  [HIDDEN, `Starting: Intent { cmp=${HIDDEN} }\n\nException occurred while executing 'start-activity':\n` +
+  [HIDDEN, `Starting: Intent { cmp=${HIDDEN} }\n\nException occurred while executing 'VERB':\n` +
     `java.lang.SecurityException: Permission Denial: starting Intent { flg=0x10000000 cmp=${HIDDEN} } ` +
     "from null (pid=4321, uid=2000) not exported from uid 10123\n"],
   ["uninstall", "Failure [DELETE_FAILED_INTERNAL_ERROR]\n"],
   ["package path ", "package:/data/app/com.example.notes-1/base.apk\n"],
   ["package -p ", "Unknown command: -p\n"],
 ];
-const answer = (command) => ANSWERS.find(([part]) => command.includes(part))?.[1] ?? "";
+const verb = (command) => (command.includes("start-activity") ? "start-activity" : "start");
+const answer = (command) =>
+  (ANSWERS.find(([part]) => command.includes(part))?.[1] ?? "").replace("VERB", verb(command));
 
 // A server of adb with one phone, for adbkit.
 const server = createServer((socket) => {
