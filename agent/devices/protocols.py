@@ -273,6 +273,23 @@ class TellsToasts(Protocol):
         """
 
 
+@runtime_checkable
+class ProvesApps(Protocol):
+    """A device that tells whether an app is the one that it seems to be."""
+
+    async def signers(self, package: str, *, timeout_s: float = 15.0) -> tuple[str, ...]:
+        """Return the SHA-256 digests of the certificates that an app is signed with, sorted.
+
+        Raises DeviceError if they cannot be told.
+        """
+
+    async def windows_over(self, package: str, *, timeout_s: float = 5.0) -> tuple[str, ...]:
+        """Return whose windows stand over the front one of an app, which are foreign names.
+
+        Raises DeviceError if the windows cannot be told.
+        """
+
+
 class Sound(Protocol):
     """The sound of a device."""
 

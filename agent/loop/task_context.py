@@ -20,6 +20,7 @@ from agent.models.reviewers.reviewing import Reviewing
 from agent.models.verifying import Verifying
 from agent.safety.app_rules import AppRule
 from agent.safety.navigation.known_presses import KnownPresses
+from agent.vault.vault import Vault
 
 JobOp: TypeAlias = protocol.JobCreate | protocol.JobList | protocol.JobStop
 ServiceOp: TypeAlias = (
@@ -215,6 +216,10 @@ class TaskContext(Protocol):
     @property
     def known_presses(self) -> KnownPresses:
         """The presses that are known to do no more than open another page."""
+
+    @property
+    def vault(self) -> Vault:
+        """The secrets that the operator keeps."""
 
     @property
     def warranting(self) -> Warranting:

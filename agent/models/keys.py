@@ -101,12 +101,12 @@ def _look_up(
         withheld = withheld or _for_https(endpoint, str(file))
     # What runs on this machine mostly wants no key, and a keyring may be slow to ask.
     if use_keyring and not endpoint.is_local:
-        value = _from_keyring(endpoint.key_name)
+        value = read_keyring(endpoint.key_name)
         if value:
             return Key(
                 value=_usable(value, "the keyring"), source=Source.KEYRING, where=endpoint.key_name
             )
-        if endpoint.key_name != endpoint.host and _from_keyring(endpoint.host):
+        if endpoint.key_name != endpoint.host and read_keyring(endpoint.host):
             withheld = withheld or _for_https(endpoint, "the keyring")
     if withheld is not None:
         raise withheld
@@ -243,7 +243,8 @@ def keep_in_keyring(name: str, key: str) -> None:
         raise _no_keyring(error) from error
 
 
-def _from_keyring(name: str) -> str:
+def read_keyring(name: str) -> str:
+    """Return what the system's keyring keeps by a name; empty: nothing. Raises ConfigError."""
     import keyring
     from keyring.errors import KeyringError, NoKeyringError
 

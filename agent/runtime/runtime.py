@@ -92,6 +92,7 @@ from agent.store.dispatch.local_dispatcher import LocalDispatcher
 from agent.store.store import EventDraft, Store, wall_clock_ms
 from agent.tasks.delegation import Delegation
 from agent.text import one_line
+from agent.vault.vault import Vault
 from agent.warrants.warrant_service import WarrantService
 from agent.watchers.watcher_service import WatcherService
 
@@ -282,6 +283,7 @@ class Runtime(StoredLookUps):
             plan=plan,
             clock_ms=clock,
             navigation=NavigationMap(settings.data_dir, clock),
+            vault=Vault(settings.data_dir, clock),
             peers=peers,
         )
         runtime = cls(parts, dispatcher or LocalDispatcher(store), programs, whole or store)

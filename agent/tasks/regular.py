@@ -42,8 +42,9 @@ from agent.tasks.settling import Settling
 from agent.tasks.turn_parts import TurnParts
 from agent.tools.actions import ResolvedAction
 from agent.tools.argument_names import ignored_note, in_own_names
-from agent.tools.arguments import Finish, ToolKind, TypeText
+from agent.tools.arguments import Finish, ToolKind
 from agent.tools.foreign import NoServers, ToolServers
+from agent.tools.planned_action import secret_text
 from agent.tools.registry import schemas
 from agent.tools.service_tool_args import ServiceCall
 
@@ -260,8 +261,8 @@ class _Turn:
             )
         self.unread = 0 if choice.tool is not None else self.unread + 1
         resolved = choice.resolved
-        if resolved is not None and resolved.is_secret and isinstance(resolved.action, TypeText):
-            self.secrets.add(resolved.action.text)
+        if resolved is not None and (text := secret_text(resolved)):
+            self.secrets.add(text)
         if resolved is not None and not self.context.background:
             self.executor.guard.prepare(resolved, screen)
         return choice
@@ -322,9 +323,9 @@ class _Turn:
 
     def _hide(self, resolved: ResolvedAction | None) -> Callable[[str], str]:
         """Return a function that redacts known secrets and the one about to be typed."""
-        if resolved is None or not resolved.is_secret or not isinstance(resolved.action, TypeText):
+        text = "" if resolved is None else secret_text(resolved)
+        if not text:
             return self.secrets.hide
-        text = resolved.action.text
         # The whole text of this call, however short: a PIN has four digits.
         return lambda said: SECRET if said == text else self.secrets.hide(said)
 

@@ -62,7 +62,7 @@ class TurnParts:
         self.seconds = seconds
         self.jitter = jitter
         session = context.session
-        self.secrets = Secrets()
+        self.secrets = Secrets(context.vault.handed_out)
         library = context.library
         card = library.of(session.target_package) or library.named(session.goal)
         required = session.required_presentation.value if session.parent_id else ""

@@ -13,7 +13,13 @@ from agent.devices.protocols import Button, Device, PlacesCaret
 from agent.errors import InputRefusedError
 from agent.knowledge.library import Library
 from agent.records import AppInfo, Element, Observation, Point, Session
-from agent.safety.redacting.secrets import SECRET, is_secret_field
+from agent.safety.redacting.secrets import (
+    SECRET,
+    is_secret_field,
+    mentions_vault,
+    vault_name,
+    vault_reference,
+)
 from agent.tools.app_names import find_app
 from agent.tools.arguments import (
     BadArguments,
@@ -183,12 +189,21 @@ def _resolve_typing(
             way = '; `drag` it with `end` "40%"' if element.kind == "slider" else ""
             raise BadArguments(f"element [{number}] {name_of(element)} is not a field{way}")
     where = "" if element is None else f" into {name_of(element)}"
-    secret = element is not None and is_secret_field(element)
+    kept = vault_name(text)
+    if kept and element is None:
+        raise BadArguments("what the vault keeps goes into a field that is seen: name `element`")
+    if mentions_vault(text) and not kept:
+        raise BadArguments(
+            f"{vault_reference('NAME')} stands alone in `text`, with the name of one entry"
+        )
+    secret = bool(kept) or (element is not None and is_secret_field(element))
     shown = SECRET if secret else said_text(text, _TYPED_CHARS)
+    shown = vault_reference(kept) if kept else shown
     return ResolvedAction(
         action=action,
         said=f"Typed {shown}{where}" if text else f"Emptied the field{where.replace(' into', '')}",
         is_secret=secret,
+        vault=kept,
         element=element,
         point=None if element is None or element.focused else clip(element.bounds.center),
     )

@@ -34,6 +34,12 @@ from agent.tools.arguments import (
 _MAX_SAID = 2000
 
 
+def secret_text(resolved: ResolvedAction) -> str:
+    """Return the secret that an action types; empty: none, or one that the vault keeps."""
+    is_typed = resolved.is_secret and not resolved.vault
+    return resolved.action.text if is_typed and isinstance(resolved.action, TypeText) else ""
+
+
 def said_text(text: str, limit: int) -> str:
     """Quote a text that is typed or copied as results do: on one line, without secrets."""
     return f'"{on_one_line(hidden_as_written(text, redact_secrets, _MAX_SAID), limit)}"'
@@ -115,6 +121,8 @@ class ResolvedAction(msgspec.Struct, frozen=True, kw_only=True):
     package: str = ""
     is_secret: bool = False
     """What it types or presses is a secret: the phone gets it and nobody else keeps it."""
+    vault: str = ""
+    """The entry of the vault whose secret it types or presses; empty: of none."""
 
     @property
     def path(self) -> tuple[Point, ...]:

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agent import protocol, records
 from agent.devices.protocols import Device
@@ -19,6 +20,7 @@ from agent.safety.app_rules import AppRule
 from agent.safety.navigation.known_presses import KnownPresses
 from agent.sessions.rules.answers import checked_parts, read_answer, shown_text
 from agent.state.reducer import fold_session
+from agent.vault.vault import Vault
 
 Answer = Callable[[records.Question], "str | None"]
 
@@ -43,6 +45,7 @@ class MemoryContext:
     verifying: Verifying = field(default_factory=Verifying)
     reviewing: Reviewing = field(default_factory=Reviewing)
     known_presses: KnownPresses = field(default_factory=KnownPresses)
+    vault: Vault = field(default_factory=lambda: Vault(Path("/nonexistent")))
     output_schema: str = ""
     answer: Answer = no_answer
     background: bool = False

@@ -7,7 +7,8 @@ text, and from then on for nothing else until it comes back.
 from agent.devices.facts.dump_text import MAIN_DISPLAY
 from agent.devices.facts.fact import Fact, Unknown
 from agent.devices.facts.foreground import WindowLook, foreground_command, read_window_look
-from agent.devices.facts.windows import SECURE, read_secure
+from agent.devices.facts.overlays import read_overlays
+from agent.devices.facts.windows import SECURE, WINDOWS, read_secure
 from agent.devices.shell.phone_shell import PhoneShell
 from agent.errors import DeviceError
 from agent.records import Foreground
@@ -62,3 +63,16 @@ class WindowLooks:
         """Return whether the window in front of a display forbids pictures of itself."""
         said = await self._shell.run(SECURE, SECURE_TIMEOUT_S)
         return read_secure(said.text, display)
+
+    async def over(
+        self, package: str, *, timeout_s: float, display: int = MAIN_DISPLAY
+    ) -> tuple[str, ...]:
+        """Return whose windows stand over an app. Raises DeviceError if they cannot be told."""
+        said = await self._shell.run(WINDOWS, timeout_s)
+        found = read_overlays(said.text, package, display)
+        if isinstance(found, Unknown):
+            raise DeviceError(
+                f"The windows over {package} are unknown: {one_line(found.reason, 200)}.",
+                "Look at the screen, then try again.",
+            )
+        return found.value

@@ -12,7 +12,7 @@ from agent.models.model import ToolCall
 from agent.protocol import ToolCallRequested
 from agent.records import Observation
 from agent.safety.effects.acts import Act, ActKind
-from agent.safety.redacting.secrets import is_placeholder, is_secret_field
+from agent.safety.redacting.secrets import is_placeholder, is_secret_field, vault_name
 from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import (
     BadArguments,
@@ -24,7 +24,7 @@ from agent.tools.arguments import (
     TypeText,
 )
 from agent.tools.gestures.keypad import PressKeys, a_digit_of
-from agent.tools.planned_action import PhoneTool, clip
+from agent.tools.planned_action import ActionArguments, PhoneTool, clip
 from agent.tools.registry import read_call
 
 _PLAIN = ClickElement | LongPressElement | TypeText | Scroll | PressButton | LaunchApp
@@ -75,7 +75,8 @@ def stored_acts(call: ToolCallRequested, screen: Observation | None) -> tuple[Ac
     if not isinstance(action, _PLAIN | PhoneTool):
         return ()
     elements = screen.elements if screen is not None else ()
-    secret_keys = isinstance(action, PressKeys) and is_placeholder(action.keys)
+    kept = vault_name(action.keys if isinstance(action, PressKeys) else _typed(action))
+    secret_keys = isinstance(action, PressKeys) and (bool(kept) or is_placeholder(action.keys))
     keys = (
         next((e for e in elements if e.clickable and clip(e.bounds.center) == point), None)
         for point in call.path
@@ -88,9 +89,16 @@ def stored_acts(call: ToolCallRequested, screen: Observation | None) -> tuple[Ac
         end=call.path[-1] if call.path else None,
         keys=tuple(key for key in keys if key is not None),
         pad=a_digit_of(elements) if secret_keys else None,
-        is_secret=secret_keys or (call.element is not None and is_secret_field(call.element)),
+        is_secret=bool(kept)
+        or secret_keys
+        or (call.element is not None and is_secret_field(call.element)),
+        vault=kept,
     )
     return acts_of(stored)
+
+
+def _typed(action: ActionArguments) -> str:
+    return action.text if isinstance(action, TypeText) else ""
 
 
 def with_number(call: ToolCallRequested) -> str:

@@ -20,6 +20,7 @@ from agent.errors import (
     TreeUnavailableError,
 )
 from agent.loop.acting.guard import Guard
+from agent.loop.acting.vault_use import Opening
 from agent.loop.observe import Observer, Seconds, Sleep, TimedObservation
 from agent.loop.screen import verify
 from agent.loop.screen.elements import find_by_key
@@ -36,7 +37,7 @@ from agent.tools import arguments as args
 from agent.tools.actions import ResolvedAction, carry_out, swipe_for
 from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.tools.gestures.pointing import smallest_at
-from agent.tools.planned_action import Anchor, PhoneTool
+from agent.tools.planned_action import Anchor, PhoneTool, secret_text
 
 APPROVED = "The operator approved it."
 _FOCUS_S = 2.0
@@ -105,13 +106,18 @@ class Executor:
             resolved = replace(resolved, action=replace(resolved.action, text=ruling.secret))
         if ruling.instead is not None and isinstance(resolved.action, args.TypeText):
             resolved = replace(resolved, action=replace(resolved.action, text=ruling.instead))
-        if resolved.is_secret and isinstance(resolved.action, args.TypeText):
-            self.secrets.add(resolved.action.text)
+        if text := secret_text(resolved):
+            self.secrets.add(text)
         if ruling.secret is not None and isinstance(resolved.action, PressKeys):
             self.secrets.add(ruling.secret)
             resolved = replace(resolved, keys=keys_for(ruling.secret.strip(), screen.elements))
         act = await self.proceed(
-            resolved, screen, waited=ruling.waited, asked=asked, covered=covered
+            resolved,
+            screen,
+            waited=ruling.waited,
+            asked=asked,
+            covered=covered,
+            opening=ruling.opening,
         )
         if act.outcome is not ActionOutcome.FAILED:
             self.guard.done(resolved, screen)
@@ -129,8 +135,13 @@ class Executor:
         waited: bool,
         asked: float,
         covered: Observation | None = None,
+        opening: Opening | None = None,
     ) -> ActionResult:
-        """Carry out an action that may be done, once the session is not paused."""
+        """Carry out an action that may be done, once the session is not paused.
+
+        Args:
+            opening: the entry of the vault that is opened for it, last of all.
+        """
         await self.context.checkpoint()
         idle_ms = self._since(asked)
         device = self.context.device
@@ -154,7 +165,7 @@ class Executor:
         began = self.seconds()
         self.has_sent = True
         try:
-            note = await self._send(resolved, device)
+            sent, note = await self._send(resolved, device, opening)
         except args.BadArguments as error:
             return ActionResult(
                 ActionOutcome.FAILED, verify.failed(str(error)), act_ms=self._since(began)
@@ -180,7 +191,9 @@ class Executor:
         checked = Pattern.VERIFICATION not in self.without
         text = f"OK: {resolved.said}."
         if checked:
-            text = judge_effect(resolved, screen, seen.observation, covered)
+            text = judge_effect(sent, screen, seen.observation, covered)
+        if opening is not None:
+            text = self.secrets.hide(text)
         if note:
             text = f"{text} {redact(self.secrets.hide(on_one_line(note, 300)))}"
         return ActionResult(ActionOutcome.DONE, text, seen, act_ms=act_ms, idle_ms=idle_ms)
@@ -193,11 +206,18 @@ class Executor:
             return True
         return self.context.now_ms() - screen.ended_ms > self.pace.fresh_s * 1000
 
-    async def _send(self, resolved: ResolvedAction, device: Device) -> str:
+    async def _send(
+        self, resolved: ResolvedAction, device: Device, opening: Opening | None
+    ) -> tuple[ResolvedAction, str]:
+        """Do it; returns what is to be verified of it, and what is to be added to the result."""
         if isinstance(resolved.action, args.TypeText) and resolved.point is not None:
             await device.tap(resolved.point)
             await self._await_focus(resolved, device)
-        return await carry_out(resolved, device, self.context.session)
+        if opening is None:
+            return resolved, await carry_out(resolved, device, self.context.session)
+        given = await self.guard.vault.give(opening, resolved, device)
+        note = await carry_out(given, device, self.context.session)
+        return self.guard.vault.as_shown(given), note
 
     async def _await_focus(self, resolved: ResolvedAction, device: Device) -> None:
         """Wait until the field has the focus, so that the text cannot land in another."""

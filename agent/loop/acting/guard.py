@@ -17,6 +17,7 @@ from agent.loop.acting.act_reviews import ActReviews
 from agent.loop.acting.acts import acts_of, stored_acts
 from agent.loop.acting.goal_reading import goal_words
 from agent.loop.acting.run_approvals import run_events
+from agent.loop.acting.vault_use import Opening, VaultUse
 from agent.loop.acting.warrant_passes import Nearest, WarrantPasses
 from agent.loop.observe import Seconds
 from agent.loop.screen.verify import blocked, failed
@@ -38,7 +39,7 @@ from agent.safety.egress.judging import judge_egress
 from agent.safety.granting import Grants
 from agent.safety.navigation.known_presses import KNOWN_RULE
 from agent.safety.redacting.redaction import redact_secrets
-from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_field
+from agent.safety.redacting.secrets import Secrets, is_placeholder, is_secret_field, vault_reference
 from agent.safety.reviewer.card import reviewed_verdict, screen_sha256
 from agent.safety.reviewer.guesses import is_guess
 from agent.safety.reviewer.view_only import is_view_only
@@ -70,6 +71,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     waited: bool = False  # A person was waited for, so the screen may have changed.
     approved: bool = False  # The operator was asked about the act and said yes.
     secret: str | None = None  # What the operator gave to be typed for a placeholder.
+    opening: Opening | None = None  # The entry of the vault that may be opened for it.
     instead: str | None = None  # What the operator wants typed instead of the model's text.
     review_ms: int = 0  # How long the reviewer was waited for.
 
@@ -109,6 +111,7 @@ class Guard:
     secrets: Secrets = field(default_factory=Secrets)
     seconds: Seconds = time.monotonic
     reviews: ActReviews = field(init=False)
+    vault: VaultUse = field(init=False)
     _bound_to: str = ""
     """The digest of the screen that a reviewer asked about; empty: it did not ask."""
     _denied: set[str] = field(default_factory=set)
@@ -123,6 +126,7 @@ class Guard:
 
     def __post_init__(self) -> None:
         self._warrants = WarrantPasses(self.context)
+        self.vault = VaultUse(self.context, self.secrets)
         self.reviews = ActReviews(self.context, self.seconds, self._warrants.words)
 
     def weigh(self, resolved: ResolvedAction, screen: Observation) -> Verdict:
@@ -289,7 +293,7 @@ class Guard:
             return False
         if not (unread or is_guess(verdict)) or not self.reviews.is_on:
             return False
-        if wants_secret(resolved) or wants_keypad_secret(resolved):
+        if resolved.vault or wants_secret(resolved) or wants_keypad_secret(resolved):
             return False
         return is_guess(verdict) or not is_view_only(acts_of(resolved), screen)
 
@@ -308,6 +312,8 @@ class Guard:
         call: ToolCallRequested,
     ) -> Ruling:
         """Decide by a verdict, asking the operator when it says so."""
+        if resolved.vault and verdict.decision is not Decision.BLOCK:
+            return await self._rule_vault(verdict, resolved, screen, call)
         if wants_keypad_secret(resolved) and verdict.decision is not Decision.BLOCK:
             # Giving the secret approves it; any other effect is approved first.
             if verdict.decision is Decision.ALLOW or verdict.risk in {Risk.NONE, Risk.SECRET}:
@@ -372,6 +378,46 @@ class Guard:
             return Ruling(waited=True, approved=True, instead=instead)
         self._denied.add(key)
         return Ruling(refusal=blocked(refused_because(answer)), waited=True)
+
+    async def _rule_vault(
+        self,
+        verdict: Verdict,
+        resolved: ResolvedAction,
+        screen: Observation,
+        call: ToolCallRequested,
+    ) -> Ruling:
+        """Decide whether a secret of the vault may be used: by its entry, else by asking.
+
+        What a keypad does beside taking the secret, such as a payment, is approved in any case.
+        """
+        entry, why = await self.vault.found(resolved)
+        if entry is None:
+            return Ruling(refusal=blocked(why))
+        key = f"vault {entry.name} {resolved.element.key if resolved.element else ''}"
+        if key in self._denied:
+            return Ruling(refusal=blocked("The operator has already rejected this"))
+        does_more = verdict.decision is Decision.ASK and verdict.risk not in {
+            Risk.NONE,
+            Risk.SECRET,
+        }
+        if self.vault.is_allowed(entry) and not does_more:
+            return Ruling(opening=Opening(entry=entry))
+        if entry.is_sealed:
+            if does_more:
+                ruling = await self._rule_asked(resolved, verdict, screen, call)
+                if ruling.refusal:
+                    return ruling
+            passphrase = await self.vault.ask_passphrase(entry, resolved, call)
+            if passphrase is None:
+                return Ruling(refusal=blocked("Nobody gave the passphrase in time"), waited=True)
+            opening = Opening(entry=entry, passphrase=passphrase)
+            return Ruling(opening=opening, waited=True, approved=does_more)
+        answer = await self.ask(resolved, verdict, screen, call, note=self.vault.note(entry))
+        if not is_yes(answer):
+            self._denied.add(key)
+            return Ruling(refusal=blocked(refused_because(answer)), waited=True)
+        self.allow_rest(verdict, resolved, screen)
+        return Ruling(opening=Opening(entry=entry), waited=True, approved=True)
 
     def _allowance(
         self, resolved: ResolvedAction, verdict: Verdict, screen: Observation
@@ -660,6 +706,8 @@ def intent(resolved: ResolvedAction) -> str:
     action = resolved.action
     if isinstance(action, PhoneTool):
         return action.intent(resolved)
+    if resolved.vault and resolved.element is not None:
+        return f'Type {vault_reference(resolved.vault)} into "{resolved.element.label[:80]}".'
     if (
         isinstance(action, TypeText)
         and resolved.element is not None

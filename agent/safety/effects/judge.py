@@ -193,6 +193,11 @@ def _typing(act: Act, page: Page, context: Context) -> Finding | None:
         verb = EffectVerb.SPEND if paying else EffectVerb.TYPE_SECRET
         said = f'"{act.element.label[:60]}" is a field for a secret'
         found.append(Finding(verb, said, element=act.element, rule="secret field"))
+    elif act.is_secret:
+        said = "what is typed is a secret"
+        found.append(
+            Finding(EffectVerb.TYPE_SECRET, said, element=act.element, rule="secret field")
+        )
     elif not page.elements and "\n" not in act.text:
         said = "the screen cannot be read, so nobody knows where it goes"
         found.append(Finding(EffectVerb.UNKNOWN, said, element=act.element, rule="unseen"))

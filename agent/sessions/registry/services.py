@@ -26,6 +26,7 @@ from agent.sessions.registry.withheld_texts import WithheldTexts
 from agent.settings import Settings
 from agent.store.store import Store
 from agent.tasks.delegation import Delegation
+from agent.vault.vault import Vault
 
 
 @dataclass
@@ -73,6 +74,8 @@ class Services:
     clock_ms: Callable[[], int]
     navigation: NavigationMap
     """Which presses are known to do no more than open another page."""
+    vault: Vault
+    """The secrets that the operator keeps."""
     peers: Peers | None = None
     """The other hosts of the fleet; None where one core has the store to itself."""
     door: Door = field(default_factory=Door)

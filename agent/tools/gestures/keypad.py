@@ -10,7 +10,13 @@ from agent.errors import TreeUnavailableError
 from agent.records import Element, Observation, Session, UiNode
 from agent.safety.effects.acts import Act, ActKind
 from agent.safety.redacting.redaction import redact_secrets
-from agent.safety.redacting.secrets import SECRET, is_placeholder
+from agent.safety.redacting.secrets import (
+    SECRET,
+    is_placeholder,
+    mentions_vault,
+    vault_name,
+    vault_reference,
+)
 from agent.text import one_line
 from agent.tools.arguments import BadArguments
 from agent.tools.planned_action import PhoneTool, ResolvedAction, clip, element_at, name_of
@@ -48,12 +54,17 @@ class PressKeys(PhoneTool, frozen=True, kw_only=True):
     def resolve(self, screen: Observation) -> ResolvedAction:
         if bool(self.keys) == bool(self.elements):
             raise BadArguments("name what to press: `keys`, or the numbers of `elements`")
-        if is_placeholder(self.keys):
+        kept = vault_name(self.keys)
+        if mentions_vault(self.keys) and not kept:
+            raise BadArguments(
+                f"{vault_reference('NAME')} stands alone in `keys`, with the name of one entry"
+            )
+        if kept or is_placeholder(self.keys):
             pad = a_digit_of(screen.elements)
             if pad is None:
                 raise BadArguments("the screen has no keypad: type a secret into its field")
-            said = f"Pressed {SECRET} on the keypad"
-            return ResolvedAction(action=self, said=said, pad=pad, is_secret=True)
+            said = f"Pressed {vault_reference(kept) if kept else SECRET} on the keypad"
+            return ResolvedAction(action=self, said=said, pad=pad, is_secret=True, vault=kept)
         if len(self.elements) > MAX_KEYS:
             raise BadArguments(f"`elements` names more than {MAX_KEYS}")
         if self.elements:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from virtual_phone.packages.apk import MANIFEST
+from virtual_phone.packages.signing import certificate_of, signed
 
 SDK = 34
 _ANDROID = "http://schemas.android.com/apk/res/android"
@@ -49,8 +50,13 @@ def make_apk(
     activities: tuple[str, ...],
     launcher_activity: str | None,
     permissions: tuple[str, ...],
+    signer: str,
 ) -> bytes:
-    """Return an APK whose manifest says these things; activities by their full class names."""
+    """Return an APK whose manifest says these things; activities by their full class names.
+
+    Args:
+        signer: the name of the key that it is signed with.
+    """
     out = io.BytesIO()
     names = dict.fromkeys([*filter(None, [launcher_activity]), *activities])
     manifest = Element(
@@ -70,7 +76,7 @@ def make_apk(
         entry = zipfile.ZipInfo(MANIFEST, _ANY_DATE)
         entry.compress_type = zipfile.ZIP_DEFLATED
         archive.writestr(entry, binary_xml(manifest))
-    return out.getvalue()
+    return signed(out.getvalue(), certificate_of(signer))
 
 
 def _activity(name: str, *, launches: bool) -> Element:

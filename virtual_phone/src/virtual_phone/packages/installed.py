@@ -27,6 +27,12 @@ class PackageInfo:
     uid: int = 10000
     actions: dict[str, str] = field(default_factory=dict)
     """Intent action (or `ACTION scheme:`) to the activity that answers it."""
+    signer: str = ""
+    """The name of the key that it is signed with; empty: the platform's, or one of its own."""
+
+    @property
+    def signed_by(self) -> str:
+        return self.signer or ("platform" if self.system else self.package)
 
 
 class PackageTable:

@@ -57,4 +57,5 @@ def _apk(info: PackageInfo) -> bytes:
         info.activities,
         info.launcher_activity,
         info.permissions,
+        info.signed_by,
     )

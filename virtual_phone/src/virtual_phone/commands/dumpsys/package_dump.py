@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from virtual_phone.commands.intents import shorten
 from virtual_phone.commands.packages.listing import apk_path
 from virtual_phone.commands.packages.users import packages_of
+from virtual_phone.packages.signing import signature_hash
 
 if TYPE_CHECKING:
     from virtual_phone.packages.installed import PackageInfo
@@ -81,7 +82,7 @@ def _body(phone: Phone, info: PackageInfo) -> list[str]:
         "    timeStamp=2023-10-05 08:12:31",
         "    lastUpdateTime=2023-10-05 08:12:31",
         f"    signatures=PackageSignatures{{{_hash(info.package + 's')} version:3, "
-        f"signatures:[{_hash('platform')}], past signatures:[]}}",
+        f"signatures:[{signature_hash(info.signed_by)}], past signatures:[]}}",
         "    installerPackageName=null",
         "    requested permissions:",
         *(f"      {name}" for name in info.permissions),

@@ -81,8 +81,12 @@ async def tail(call: Call) -> int:
     async for _, source in each_source(call, paths):
         if "c" in found:
             data = await read_all(source, WHOLE_LIMIT_BYTES)
-            count = found.number(call, "c", 0)
-            await call.stdout.write(data[-abs(count) :] if count else b"")
+            said = found.text("c", "0")
+            count = whole_number(call, said)
+            if said.startswith("+"):
+                await call.stdout.write(data[max(count - 1, 0) :])
+            else:
+                await call.stdout.write(data[-abs(count) :] if count else b"")
         elif text.startswith("+"):
             skip = whole_number(call, text) - 1
             async for line in lines(source):

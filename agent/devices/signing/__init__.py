@@ -1,0 +1,1 @@
+"""With which certificates an app of a phone is signed."""
