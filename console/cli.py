@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Manage who may use this core, and their rights.",
     ),
     "tokens": ("console.commands.fleet.tokens:tokens", "Manage what scripts may approve."),
+    "vault": ("console.commands.fleet.vault:vault", "Keep secrets that only a phone gets."),
     "notices": ("console.commands.fleet.notices:notices", "Test where notices are sent."),
     "warrants": (
         "console.commands.fleet.warrants:warrants",

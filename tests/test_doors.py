@@ -71,7 +71,7 @@ WRAPPERS: dict[str, tuple[str, ...]] = {
     "cryptography": (
         *("virtual_phone/adbd/", "agent/operators/", "agent/tls/"),
         *("agent/consent/phone_keys.py", "console/paired/web_push.py"),
-        "console/paired/sealing.py",
+        *("console/paired/sealing.py", "agent/vault/"),
     ),
     "isal": ("virtual_phone/display/png.py",),
     "apkInspector": ("virtual_phone/packages/apk.py",),

@@ -33,14 +33,10 @@ class OneTimeSecret(Record, frozen=True, kw_only=True):
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-        algorithms = {"SHA1": hashes.SHA1, "SHA256": hashes.SHA256, "SHA512": hashes.SHA512}
-        made = TOTP(
-            self.key,
-            self.digits,
-            algorithms[self.algorithm](),
-            self.period_s,
-            enforce_key_length=False,
-        )
+        made_by: hashes.SHA1 | hashes.SHA256 | hashes.SHA512 = hashes.SHA1()
+        if self.algorithm != "SHA1":
+            made_by = hashes.SHA256() if self.algorithm == "SHA256" else hashes.SHA512()
+        made = TOTP(self.key, self.digits, made_by, self.period_s, enforce_key_length=False)
         return made.generate(now_ms // 1000).decode()
 
 

@@ -29,6 +29,7 @@ _PATH = re.compile(r"^package:(/[^\r\n]{1,500}\.apk)\s*$", re.MULTILINE)
 _SIGNATURES = re.compile(
     r"\bsignatures=PackageSignatures\{[0-9a-f]+ (?:version:\d+, signatures:)?\[(?P<hashes>[^\]]*)\]"
 )
+_SIGNED = "signatures=PackageSignatures{"
 _PACKAGE = re.compile(r"^\s*Package \[(?P<name>[\w.]+)\] ", re.MULTILINE)
 _HASH = re.compile(r"[0-9a-f]{1,8}")
 
@@ -54,19 +55,22 @@ async def signers_of(shell: PhoneShell, package: str, timeout_s: float) -> tuple
 
 
 def hashes_in(dump: str, package: str) -> tuple[str, ...]:
-    """Read the hashes of the certificates of a package from `dumpsys package`.
+    """Read the hashes of the certificates of a package from `dumpsys package` of it alone.
+
+    An app's version name is printed above its certificates and may have line breaks, so a second
+    line that says another thing means that nothing is known. Updated apps of the system are printed
+    twice, with the same ones.
 
     Raises ValueError.
     """
-    headings = list(_PACKAGE.finditer(dump))
-    at = next((n for n, one in enumerate(headings) if one["name"] == package), None)
-    if at is None:
+    if not any(one["name"] == package for one in _PACKAGE.finditer(dump)):
         raise ValueError("`dumpsys package` does not list it")
-    end = headings[at + 1].start() if at + 1 < len(headings) else len(dump)
-    found = _SIGNATURES.search(dump, headings[at].end(), end)
-    hashes = [] if found is None else [one.strip() for one in found["hashes"].split(",")]
+    said = {one["hashes"] for one in _SIGNATURES.finditer(dump)}
+    if len(_SIGNATURES.findall(dump)) != dump.count(_SIGNED):
+        raise ValueError("`dumpsys package` names its certificates in an unknown way")
+    hashes = [one.strip() for one in said.pop().split(",")] if len(said) == 1 else []
     if not hashes or not all(_HASH.fullmatch(one) for one in hashes):
-        raise ValueError("`dumpsys package` names no certificate of it")
+        raise ValueError("`dumpsys package` names no certificate of it, or several ones")
     return tuple(hashes)
 
 

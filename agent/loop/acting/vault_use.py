@@ -150,7 +150,8 @@ class VaultUse:
                 "Work on the phone's own screen.",
             )
         front = (await device.foreground()).package
-        signers = over = ()
+        signers: tuple[str, ...] = ()
+        over: tuple[str, ...] = ()
         if front == entry.package:
             # Of another app nothing is asked: it is refused by its name.
             signers = await device.signers(front)
