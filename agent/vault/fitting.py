@@ -31,7 +31,7 @@ class Target(Record, frozen=True, kw_only=True):
     field: UiNode | None
 
 
-def misfit(entry: VaultEntry, target: Target) -> str:
+def why_unfit(entry: VaultEntry, target: Target) -> str:
     """Return why a secret is not given, as a sentence without its full stop; empty: it may be."""
     if target.package != entry.package:
         return (

@@ -9,7 +9,7 @@ from agent.errors import ConfigError, NotAllowedError, UsageError
 from agent.records import Bounds, UiNode
 from agent.safety.redacting.secrets import SECRET, Secrets, mentions_vault, vault_name
 from agent.vault.entries import SecretKind, VaultEntry, checked_site, read_field
-from agent.vault.fitting import Target, misfit
+from agent.vault.fitting import Target, why_unfit
 from agent.vault.one_time_code import read_one_time_secret
 from agent.vault.vault import FILE_NAME, Vault
 from tests.vault.keyring_memory import MemoryKeyring, memory_keyring
@@ -216,15 +216,15 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_a_secret_is_given_to_nothing_else(what: str) -> None:
     kept, seen, why = REFUSED[what]
-    assert why in misfit(kept, seen)
+    assert why in why_unfit(kept, seen)
 
 
 def test_a_secret_is_given_where_it_belongs() -> None:
-    assert misfit(entry(), target()) == ""
-    assert misfit(entry(field=f"id:{APP}:id/pass"), target()) == ""
-    assert misfit(entry(field="hint: code "), target(field=node(hint="Code"))) == ""
-    assert misfit(entry(field="keypad"), target(*DIGITS, field=None)) == ""
-    assert misfit(WEB, target(PAGE, WEB_FIELD, ADDRESS, field=WEB_FIELD)) == ""
+    assert why_unfit(entry(), target()) == ""
+    assert why_unfit(entry(field=f"id:{APP}:id/pass"), target()) == ""
+    assert why_unfit(entry(field="hint: code "), target(field=node(hint="Code"))) == ""
+    assert why_unfit(entry(field="keypad"), target(*DIGITS, field=None)) == ""
+    assert why_unfit(WEB, target(PAGE, WEB_FIELD, ADDRESS, field=WEB_FIELD)) == ""
 
 
 def test_words_of_an_entry_that_mean_nothing_are_refused() -> None:

@@ -40,18 +40,18 @@ async def signers_of(shell: PhoneShell, package: str, timeout_s: float) -> tuple
     Raises DeviceError: it is not installed, or its certificates cannot be told.
     """
     if not is_package(package):
-        raise _untold(package, "that is no name of a package")
+        raise _untold_signer(package, "that is no name of a package")
     async with shell.bounded("reading the certificate of an app", timeout_s):
         said = (await shell.run(f"pm path {package}; dumpsys package {package}", timeout_s)).text
         path = _PATH.search(said)
         if path is None:
-            raise _untold(package, f"{shell.serial} does not have it")
+            raise _untold_signer(package, f"{shell.serial} does not have it")
         try:
             hashes = hashes_in(said, package)
             found = certificates_in(await _block(shell, path[1], timeout_s))
             return chosen(found, hashes)
         except ValueError as error:
-            raise _untold(package, one_line(str(error), 200)) from error
+            raise _untold_signer(package, one_line(str(error), 200)) from error
 
 
 def hashes_in(dump: str, package: str) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ async def _block(shell: PhoneShell, path: str, timeout_s: float) -> bytes:
     return block
 
 
-def _untold(package: str, why: str) -> DeviceError:
+def _untold_signer(package: str, why: str) -> DeviceError:
     return DeviceError(
         f"The certificate of {package[:120]} cannot be told: {why}.",
         "Without it nobody can tell the app from another one of that name.",

@@ -390,7 +390,7 @@ class Guard:
 
         What a keypad does beside taking the secret, such as a payment, is approved in any case.
         """
-        entry, why = await self.vault.found(resolved)
+        entry, why = await self.vault.entry_for(resolved)
         if entry is None:
             return Ruling(refusal=blocked(why))
         key = f"vault {entry.name} {resolved.element.key if resolved.element else ''}"

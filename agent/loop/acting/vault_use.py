@@ -24,7 +24,7 @@ from agent.tools.actions import ResolvedAction
 from agent.tools.arguments import BadArguments, TypeText
 from agent.tools.gestures.keypad import PressKeys, keys_for
 from agent.vault.entries import Use, VaultEntry, is_for_keypad
-from agent.vault.fitting import Target, misfit
+from agent.vault.fitting import Target, why_unfit
 from agent.vault.vault import no_entry
 
 
@@ -45,7 +45,7 @@ class VaultUse:
     context: TaskContext
     secrets: Secrets
 
-    async def found(self, resolved: ResolvedAction) -> tuple[VaultEntry | None, str]:
+    async def entry_for(self, resolved: ResolvedAction) -> tuple[VaultEntry | None, str]:
         """Return the entry that an act names, or why it is not used on the screen that it is for.
 
         Whoever is asked about a use has not to be asked about one that would be refused.
@@ -53,15 +53,15 @@ class VaultUse:
         try:
             entry = await asyncio.to_thread(self.context.vault.find, resolved.vault)
             if entry is None:
-                return None, _said(no_entry(resolved.vault))
+                return None, _error_line(no_entry(resolved.vault))
             if is_for_keypad(entry) != isinstance(resolved.action, PressKeys):
                 kind = "press_keys" if is_for_keypad(entry) else "type_text"
                 return None, f"{vault_reference(entry.name)} is given by {kind}"
-            why = misfit(entry, await self._target(entry, resolved, self.context.device, None))
+            why = why_unfit(entry, await self._target(entry, resolved, self.context.device, None))
         except DeviceLostError:
             raise
         except SwitchboardError as error:
-            return None, _said(error)
+            return None, _error_line(error)
         return (None, f"{_sentence(why)}, so nothing was typed") if why else (entry, "")
 
     def is_allowed(self, entry: VaultEntry) -> bool:
@@ -110,7 +110,7 @@ class VaultUse:
         entry = opening.entry
         try:
             target = await self._target(entry, resolved, device, resolved.element)
-            why = misfit(entry, target)
+            why = why_unfit(entry, target)
             if why:
                 raise BadArguments(f"{_sentence(why)}, so nothing was typed")
             secret = await asyncio.to_thread(
@@ -119,7 +119,7 @@ class VaultUse:
         except DeviceError:
             raise
         except SwitchboardError as error:
-            raise BadArguments(_said(error)) from error
+            raise BadArguments(_error_line(error)) from error
         self.secrets.add(secret)
         if isinstance(resolved.action, PressKeys):
             return replace(
@@ -195,7 +195,7 @@ def _has_focus_alone(field: UiNode, nodes: tuple[UiNode, ...]) -> bool:
     return len(focused) == 1 and focused[0] is field
 
 
-def _said(error: SwitchboardError) -> str:
+def _error_line(error: SwitchboardError) -> str:
     return one_line(f"{error.message} {error.remedy}".strip(), 300)
 
 
