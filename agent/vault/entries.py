@@ -77,8 +77,8 @@ def checked_name(name: str) -> str:
     """Return a name that a reference can hold. Raises UsageError."""
     if not VAULT_NAME.fullmatch(name):
         raise UsageError(
-            f"{name[:60]!r} is no name of an entry.",
-            "Use 1 to 40 small letters, digits, dots, dashes and underscores.",
+            f"{name[:60]!r} is not a name of an entry.",
+            "Use 1 to 40 lowercase letters, digits, dots, dashes and underscores.",
         )
     return name
 

@@ -53,7 +53,7 @@ def read_one_time_secret(said: str) -> OneTimeSecret:
         asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
         digits, period_s = int(asked.get("digits", "6")), int(asked.get("period", "30"))
     except ValueError as error:
-        raise UsageError("That is no address of an authenticator's secret.", _REMEDY) from error
+        raise UsageError("That is not an address of an authenticator's secret.", _REMEDY) from error
     algorithm = asked.get("algorithm", "SHA1").upper()
     if address.hostname != "totp":
         raise UsageError("Only codes that change with time (totp) are made.", _REMEDY)
