@@ -53,7 +53,7 @@ from agent.devices.shell.rotation import READ_AUTO_ROTATE, follows, rotation_com
 from agent.devices.shell.versions import COMMAND as VERSIONS_COMMAND
 from agent.devices.shell.versions import PhoneVersions, read_versions
 from agent.devices.shell.window_looks import WindowLooks
-from agent.devices.signing.app_signers import signers_of
+from agent.devices.signing.phone_proof import PhoneProof
 from agent.devices.trees.tree_provider import WarmTrees
 from agent.devices.trees.tree_source import DumpTrees
 from agent.devices.trees.uiautomator_service import UiautomatorService
@@ -102,6 +102,7 @@ class AdbDevice:
         self._shell = PhoneShell(client, serial, keeps_shells=keeps_shells, resources=resources)
         self.sound = PhoneSound(self._shell)
         self._windows = WindowLooks(self._shell)
+        self.proof = PhoneProof(self._shell, self._windows)
         self._starter = AppStarter(self._shell)
         self._display = DisplaySize(self._shell)
         self._captures = QuickCaptures(Screencap(self._shell, self._display))
@@ -249,14 +250,6 @@ class AdbDevice:
     async def is_secure(self) -> Fact[bool]:
         """Return whether the window in front forbids pictures of itself."""
         return await self._windows.is_secure()
-
-    async def signers(self, package: str, *, timeout_s: float = 15.0) -> tuple[str, ...]:
-        """Return the certificates of an app; see `ProvesApps.signers`."""
-        return await signers_of(self._shell, package, timeout_s)
-
-    async def windows_over(self, package: str, *, timeout_s: float = 5.0) -> tuple[str, ...]:
-        """Return whose windows stand over an app; see `ProvesApps.windows_over`."""
-        return await self._windows.over(package, timeout_s=timeout_s)
 
     async def make_ready(self) -> None:
         """Make ready to act soon, in the ways of its passport; nothing is waited for."""

@@ -273,9 +273,8 @@ class TellsToasts(Protocol):
         """
 
 
-@runtime_checkable
-class ProvesApps(Protocol):
-    """A device that tells whether an app is the one that it seems to be."""
+class AppProof(Protocol):
+    """What tells whether an app is the one that it seems to be."""
 
     async def signers(self, package: str, *, timeout_s: float = 15.0) -> tuple[str, ...]:
         """Return the SHA-256 digests of the certificates that an app is signed with, sorted.
@@ -288,6 +287,14 @@ class ProvesApps(Protocol):
 
         Raises DeviceError if the windows cannot be told.
         """
+
+
+@runtime_checkable
+class ProvesApps(Protocol):
+    """A device that tells whether an app is the one that it seems to be."""
+
+    @property
+    def proof(self) -> AppProof: ...
 
 
 class Sound(Protocol):

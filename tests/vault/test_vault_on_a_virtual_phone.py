@@ -53,7 +53,7 @@ async def test_secrets_reach_their_fields_and_nobody_else(
 
         async def keep(name: str, app: str, field: str, secret: str, **more: object) -> None:
             assert isinstance(device, ProvesApps)
-            signers = await device.signers(app)
+            signers = await device.proof.signers(app)
             made = VaultEntry(name=name, package=app, certificates=signers, field=read_field(field))
             sealed = PASSPHRASE if name == "pin" else ""
             vault.add(replace(made, **more), secret, sealed)
@@ -133,26 +133,29 @@ async def test_secrets_reach_their_fields_and_nobody_else(
 async def test_no_attack_gets_a_secret(tmp_path: Path, memory_keyring: MemoryKeyring) -> None:
     """In one loop: each attack on one phone, then all that was kept, searched for the secret."""
 
-    class Covered:
-        """The phone, with another app's window over the one in front."""
+    class Proof:
+        """What the phone tells, with another app's window over the one in front."""
 
-        def __init__(self, device: object) -> None:
-            self._device = device
-
-        def __getattr__(self, name: str) -> object:
-            return getattr(self._device, name)
-
-        async def signers(self, package: str, *, timeout_s: float = 15.0) -> tuple[str, ...]:
-            found: tuple[str, ...] = await self._device.signers(package)  # type: ignore[attr-defined]
-            return found
+        def __init__(self, device: ProvesApps) -> None:
+            self.signers = device.proof.signers
 
         async def windows_over(self, package: str, *, timeout_s: float = 5.0) -> tuple[str, ...]:
             return ("com.evil.overlay",)
 
+    class Covered:
+        """The phone with that window."""
+
+        def __init__(self, device: ProvesApps) -> None:
+            self._device = device
+            self.proof = Proof(device)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._device, name)
+
     async with virtual_phone(tmp_path) as device:
         assert isinstance(device, ProvesApps)
         vault = Vault(tmp_path)
-        signers = await device.signers(SETTINGS)
+        signers = await device.proof.signers(SETTINGS)
         wifi = VaultEntry(
             name="wifi", package=SETTINGS, certificates=signers, field=read_field("password")
         )

@@ -154,8 +154,8 @@ class VaultUse:
         over: tuple[str, ...] = ()
         if front == entry.package:
             # Of another app nothing is asked: it is refused by its name.
-            signers = await device.signers(front)
-            over = await device.windows_over(front)
+            signers = await device.proof.signers(front)
+            over = await device.proof.windows_over(front)
         tree = await device.tree()
         nodes = tree.nodes
         field = None

@@ -33,7 +33,6 @@ from agent.sessions.rules.answers import REPLY_RULE, checked_parts, shown_text
 from agent.sessions.rules.two_person_approval import people_for
 from agent.sessions.turns.device_losses import losing
 from agent.sessions.turns.question_times import default_deadline_ms, give_prepared
-from agent.vault.vault import Vault
 
 _STREAK_S = 20.0  # Losses closer than this belong together.
 _LONGEST_PAUSE_S = 8.0
@@ -73,6 +72,7 @@ class TurnContext:
         self._verifying = verifying
         self._reviewing = reviewing
         self.known_presses = known_presses
+        self.vault = parts.vault
         self._history = history
         self._exchanges: tuple[protocol.RequestUserInput | protocol.QuestionAnswered, ...] = ()
         self._asks_goal = asks_goal
@@ -98,10 +98,6 @@ class TurnContext:
     @property
     def asks_goal(self) -> bool:
         return self._asks_goal
-
-    @property
-    def vault(self) -> Vault:
-        return self._parts.vault
 
     @property
     def limits(self) -> Limits:

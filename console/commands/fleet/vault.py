@@ -225,7 +225,7 @@ async def _signers(settings: Settings, serial: str, package: str) -> tuple[str, 
 
     async with reached(settings, serial, drives=False) as phone:
         assert isinstance(phone.device, ProvesApps), "a phone that adb reaches tells certificates"
-        return await phone.device.signers(package)
+        return await phone.device.proof.signers(package)
 
 
 async def _new_passphrase() -> str:
