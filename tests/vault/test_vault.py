@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from agent.errors import ConfigError, NotAllowedError, UsageError
 from agent.records import Bounds, UiNode
+from agent.safety.redacting.redaction import redact_secrets
 from agent.safety.redacting.secrets import SECRET, Secrets, mentions_vault, vault_name
 from agent.vault.entries import SecretKind, VaultEntry, checked_site, read_field
 from agent.vault.fitting import Target, why_unfit
@@ -139,6 +140,16 @@ def test_a_code_is_hidden_also_in_groups() -> None:
         f"your code {SECRET}, {SECRET} or {SECRET}"
     )
     assert secrets.hide("4928 170") == f"{SECRET}0"
+
+
+def test_the_name_of_a_kept_secret_may_stand_where_a_secret_is_taken_out() -> None:
+    for said in ("Password", "password:", "Passwort:", "The password is", "PIN:", "mot de passe :"):
+        for name in ("{{vault:bank}}", "{{vault:bank-2580}}"):
+            for end in ("", ", then stop.", "."):
+                text = f"{said} {name}{end}"
+                assert redact_secrets(text) == text
+    assert "hunter2" not in redact_secrets("password: hunter2x99{{vault:bank}}")
+    assert "hunter2" not in redact_secrets("password: {{vault:bank}} password: hunter2x99")
 
 
 # --- what is checked on the screen ----------

@@ -17,6 +17,7 @@ from agent.safety.redacting.context_words import announced, may_announce
 from agent.safety.redacting.let_through import is_anything_let_through, is_let_through
 from agent.safety.redacting.numbers import accounts, cards, security_numbers
 from agent.safety.redacting.requested_details import Detail, shown_now
+from agent.safety.redacting.secrets import vault_name
 
 
 class Kind(StrEnum):
@@ -108,6 +109,7 @@ def _may_hold(normal: Normal) -> bool:
     return may_announce(normal.lower) or _IBAN_HINT.search(normal.lower) is not None
 
 
+_STOPS = ".,;:!?"
 _IBAN_HINT = re.compile(r"(?<![a-z0-9])[a-z]{2}[^\w\0\n]{0,3}[0-9][^\w\0\n]{0,3}[0-9]")
 
 
@@ -133,7 +135,9 @@ def _read(text: str) -> _Reading:
         for start, end, kind, value in _spans(normal):
             first, last = normal.source_span(start, end)
             at, until = normal.source_span(*value)
-            values.append((SecretSpan(first, last, kind), text[at:until]))
+            if not vault_name(text[at:until].rstrip(_STOPS)):
+                # The name of what the vault keeps is no secret.
+                values.append((SecretSpan(first, last, kind), text[at:until]))
     return _Reading(tuple(_apart([one for one, _ in values])), tuple(values))
 
 
