@@ -107,9 +107,11 @@ class Vault:
             try:
                 said = msgspec.json.encode(_InKeyring(entry=made, secret=plain)).decode()
                 keep_in_keyring(_keyring_name(made.name), said)
-            except ConfigError:
+            except ConfigError as error:
                 self._record.change(lambda found: _without(found, made.name))
-                raise
+                raise ConfigError(
+                    error.message, "Unlock it, or keep the secret under a passphrase: --sealed"
+                ) from error
         return made
 
     def remove(self, name: str) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from keyring.errors import KeyringError
 from msgspec.structs import replace
 
 from agent.errors import ConfigError, NotAllowedError, UsageError
@@ -78,6 +79,18 @@ def test_a_file_that_others_may_read_is_refused(
             vault.hand_out("bank", made)
     (tmp_path / FILE_NAME).chmod(0o600)
     assert vault.find("bank") == made
+
+
+def test_without_a_keyring_nothing_is_kept_and_the_error_names_the_other_way(
+    tmp_path: Path, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: str) -> None:
+        raise KeyringError("locked")
+
+    monkeypatch.setattr(memory_keyring, "set_password", closed)
+    with pytest.raises(ConfigError) as refused:
+        Vault(tmp_path).add(entry(), PASSWORD)
+    assert "--sealed" in refused.value.remedy and Vault(tmp_path).entries() == ()
 
 
 @pytest.mark.parametrize("secret", ["abc", "", "with\nline", "naïve password", "x" * 501])

@@ -92,6 +92,7 @@ def add(
     )
     from agent.vault.vault import Vault
     from console.terminal.line_input import ask_secret
+    from console.terminal.signals import run_async
 
     settings = settings_for(ctx)
     chosen = SecretKind(kind)
@@ -109,16 +110,27 @@ def add(
             "A sealed secret is asked about each time.", "Leave --use or --sealed out."
         )
 
-    async def work(host: Host) -> ExitCode:
+    _check_person()
+    signed = entry
+
+    async def look(_stop: object) -> ExitCode:
         from msgspec.structs import replace
 
+        nonlocal signed
         signed = replace(entry, certificates=await _signers(settings, serial, package))
+        return ExitCode.DONE
+
+    async def work(_host: Host) -> ExitCode:
         secret = checked_secret(chosen, await ask_secret(f"Secret to keep as {name}"))
         passphrase = await _new_passphrase() if sealed else ""
         made = Vault(settings.data_dir).add(signed, secret, passphrase)
         say(f"{made.name} is kept. {_for(made)}. Write {{{{vault:{made.name}}}}} in a goal.")
         return ExitCode.DONE
 
+    # Before the core of this command, which has no phones and ends an adb server without any.
+    looked = run_async(look)
+    if looked is not ExitCode.DONE:
+        end(looked)
     _by_person(settings, work)
 
 
@@ -208,15 +220,21 @@ def _by_person(settings: Settings, work: Callable[[Host], Awaitable[ExitCode]]) 
     from console.core.device_setup import NO_DEVICES
     from console.core.host import run_with_host
     from console.runs.unlocking import unlock
-    from console.terminal.line_input import can_ask
+
+    _check_person()
 
     async def main(host: Host, _stop: object) -> ExitCode:
-        if not can_ask():
-            raise UsageError("Only a person may change the vault.", "Do it at a terminal.")
         await unlock(host)
         return await work(host)
 
     end(run_with_host(settings, NO_DEVICES, main))
+
+
+def _check_person() -> None:
+    from console.terminal.line_input import can_ask
+
+    if not can_ask():
+        raise UsageError("Only a person may change the vault.", "Do it at a terminal.")
 
 
 async def _signers(settings: Settings, serial: str, package: str) -> tuple[str, ...]:
