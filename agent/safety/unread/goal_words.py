@@ -12,6 +12,7 @@ from functools import cached_property
 
 from agent.language.fold import unaccented
 from agent.language.numbers import all_numbers_in
+from agent.language.times import times_in
 from agent.language.tokens import is_unspaced, split_words, tokens
 
 _HYPHENS = re.compile("[-\u2010-\u2015]")
@@ -85,7 +86,13 @@ class GoalWords:
 def wanted_of(*texts: str) -> Wanted:
     """Return the words and the numbers of texts that a comparison counts."""
     said = " \n ".join(texts)
-    numbers = {str(value.normalize()) for n in all_numbers_in(said) for value in n.readings}
+    # A time of day is a value of its own: 05:43 is not the 5 of "pay 5 dollars".
+    times = [time for time in times_in(said) if time.is_sure]
+    numbers = {f"{minute // 60}:{minute % 60:02}" for time in times for minute in time.readings}
+    rest = said
+    for time in reversed(times):
+        rest = f"{rest[: time.start]} {rest[time.end :]}"
+    numbers |= {str(value.normalize()) for n in all_numbers_in(rest) for value in n.readings}
     return Wanted(frozenset(_words(said)), frozenset(numbers))
 
 

@@ -31,6 +31,7 @@ _FEW = 2
 _LONG = 4
 _WIDE = 0.4
 _BUTTON = "Button"
+_UNITS = re.compile(r"\d{2,7}|\d{1,3}(?:[ ,.]\d{3})+")
 _OWN_ADDRESS = re.compile(
     r"\b(?:ftps?|sftp|https?|smb|webdavs?|rtsp)://(?:10\.|127\.|169\.254\.|192\.168\."
     r"|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]+",
@@ -46,6 +47,7 @@ def find_outcome(element: Element, page: Page) -> Finding | None:
         _answers_request(element, page)
         or _commits(element, page)
         or _commits_all(element, page)
+        or _takes_units(element, page)
         or _says_yes(element, page)
         or _answers_in_unknown_words(element, page)
     )
@@ -223,6 +225,20 @@ def _says_yes(element: Element, page: Page) -> Finding | None:
 @lru_cache(maxsize=1)
 def _yes() -> frozenset[str]:
     return frozenset(words(_YES))
+
+
+def _takes_units(element: Element, page: Page) -> Finding | None:
+    """A button that is nothing but a number: what something costs in a game's or shop's units."""
+    if not _UNITS.fullmatch(element.label.strip()) or element.checkable or page.digits:
+        return None
+    numbers = [e for e in page.pressables if e.label.strip()[:1].isdigit()]
+    asks = page.is_dialog or (page.is_last_button(element) and len(page.pressables) <= _LONG)
+    if len(numbers) > 1 or page.is_instrument or not page.title or not asks:
+        return None
+    if page.is_row(element) or page.is_toolbar(element):
+        return None
+    said = f'"{element.label[:60]}" is a bare number: what "{page.title[:60]}" costs'
+    return Finding(V.SPEND, said, element=element)
 
 
 def _answers_in_unknown_words(element: Element, page: Page) -> Finding | None:
