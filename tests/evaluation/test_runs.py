@@ -176,7 +176,7 @@ async def test_a_checker_that_breaks_fails_its_exercise_alone(tmp_path: Path) ->
         run, [broken], settings_of(tmp_path / "data"), Limits(phones=1), lambda *_: None
     )
     [found] = read_run(tmp_path / "run").outcomes
-    assert "the checker failed: KeyError" in found.why and not found.trouble
+    assert "KeyError: 'nowhere'" in found.why and "Correct it" in found.why
 
 
 def words_of(folder: Path) -> list[str]:

@@ -131,6 +131,10 @@ def test_a_text_without_controls_keeps_all_else_and_stays_so(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_an_op_keeps_what_commands_nothing(text: str) -> None:
     op = protocol.SessionCreate(goal=text, title="t", tool_servers=("a", text))
+    if text.strip() and not without_controls(text).strip():
+        with pytest.raises(UsageError, match="`goal` is only control characters"):
+            harmless(op)
+        return
     made = harmless(op)
     assert isinstance(made, protocol.SessionCreate)
     assert commands_in(made) == []

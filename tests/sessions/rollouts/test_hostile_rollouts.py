@@ -34,6 +34,7 @@ async def test_a_rollout_changes_nothing_but_its_own_session(stage: Stage, tmp_p
         notice = records.Notice(
             token="n-1", session_id=mine, kind=records.NoticeKind.COMPLETED, title="Pay", text="now"
         )
+        theirs = records.Warrant(warrant_id="w", words="all", clauses=(), expires_ms=1)
         evil: tuple[protocol.EventMsg, ...] = (
             protocol.JobChanged(job=replace(job, title="Theirs", status=records.JobStatus.STOPPED)),
             protocol.JobChanged(job=replace(job, id=job.id + 1)),
@@ -53,6 +54,8 @@ async def test_a_rollout_changes_nothing_but_its_own_session(stage: Stage, tmp_p
             ),
             protocol.AdbServerChanged(address="127.0.0.1:1", why="gone"),
             protocol.HostForgotten(host="evil"),
+            protocol.WarrantChanged(warrant=theirs),
+            protocol.WarrantUsed(use=records.WarrantUse(warrant_id="w", number=1, clause=1)),
             protocol.ShutdownComplete(),
         )
         assert {type(msg) for msg in evil} == set(protocol.OF_NO_SESSION)
@@ -78,6 +81,7 @@ async def test_a_rollout_changes_nothing_but_its_own_session(stage: Stage, tmp_p
         assert await stage.store.job(job.id) == job
         assert await stage.store.watches.watchers() == ()
         assert await stage.store.watches.commitments() == ()
+        assert await stage.core.look_up(protocol.ListWarrants()) == ()
         assert await stage.store.job_runs.runs(job.id) == ()
 
 
@@ -112,6 +116,7 @@ async def test_nobody_drives_an_imported_session_and_it_asks_as_those_that_begin
         path = (await export_rollout(stage.core, session_id, tmp_path)).path
         lines = path.read_bytes().replace(b'"goal":', b'"driver":"evil","paused":true,"goal":')
         lines = lines.replace(b"ask_before_action", b"trusted_actions")
+        theirs = records.Warrant(warrant_id="w", words="all", clauses=(), expires_ms=1)
         evil: tuple[protocol.EventMsg, ...] = (
             protocol.SessionContinued(generation=1, after_step=1, job_id=1),
             protocol.SessionFlagsChanged(
