@@ -116,7 +116,6 @@ async def test_nobody_drives_an_imported_session_and_it_asks_as_those_that_begin
         path = (await export_rollout(stage.core, session_id, tmp_path)).path
         lines = path.read_bytes().replace(b'"goal":', b'"driver":"evil","paused":true,"goal":')
         lines = lines.replace(b"ask_before_action", b"trusted_actions")
-        theirs = records.Warrant(warrant_id="w", words="all", clauses=(), expires_ms=1)
         evil: tuple[protocol.EventMsg, ...] = (
             protocol.SessionContinued(generation=1, after_step=1, job_id=1),
             protocol.SessionFlagsChanged(
