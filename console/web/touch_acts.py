@@ -13,6 +13,7 @@ _QUEUE = {
     "question.modify": "Instead",
     "question.dismiss": "Dismiss",
     "question.session": "For session",
+    "question.warrants": "Warrants",
     "question.wheel": "By hand",
     "session.stop": "Stop",
 }

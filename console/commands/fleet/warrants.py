@@ -17,6 +17,7 @@ from console.cli_support.options import JSON_OPTION
 from console.cli_support.sections import CommandGroup
 from console.cli_support.time_parsing import when_ms
 from console.commands.sessions.sessions_shared import CommandResult, act_on_core
+from console.core.command_settings import to_run
 from console.terminal.line_input import agree, ask, can_ask
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def draft(
 
     async def act(core: Core) -> CommandResult:
         view = _of((await core.request(op)).warrant)
-        sign_it = f"Sign it: switchboard warrants sign {view.warrant.warrant_id}"
+        sign_it = f"Sign it: {to_run(f'warrants sign {view.warrant.warrant_id}')}"
         return _shown(view, "" if view.gaps else sign_it), _view_json(view)
 
     act_on_core(ctx, act, as_json=as_json)

@@ -23,6 +23,7 @@ from console.screens.dialogs.palette import PaletteScreen
 from console.screens.dialogs.requirements import RequirementsScreen
 from console.screens.dialogs.theme_picker import ThemePicker
 from console.screens.dialogs.unlock import UnlockScreen
+from console.screens.dialogs.warrants import WarrantsScreen
 from console.screens.history.compare import CompareScreen
 from console.screens.history.filter_picker import FilterPicker
 from console.screens.history.history import HistoryScreen
@@ -97,6 +98,7 @@ DIALOGS: tuple[Callable[[], Dialog[Any]], ...] = (
     lambda: FilterPicker(()),
     lambda: RequirementsScreen("s1"),
     lambda: UnlockScreen("Locked.", chooses=True),
+    WarrantsScreen,
     lambda: OutputScreen(["version"], [sys.executable, "-c", ""]),
 )
 
