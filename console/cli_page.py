@@ -176,8 +176,9 @@ options). `start` adds `geniePackage`,
 
 `notices.command` in the settings names a program and its arguments; no shell is involved. It runs once
 per notice, gets one JSON object on stdin (`token`, `sessionId`, `kind`, `title`, `text`, `speaker`, `options`,
-`mayReply`), and its output is the answer to the question if it exits with 0. It gets SIGTERM if the question is
-answered elsewhere. A desktop notice with inline reply:
+`mayReply`), and its output is the answer to the question if it exits with 0. An approval cannot be answered so
+(`mayReply` is false): who wrote a program's output is not known. It gets SIGTERM if the question is answered
+elsewhere. A desktop notice with inline reply:
 
 ```toml
 [notices]
