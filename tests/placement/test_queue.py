@@ -22,7 +22,7 @@ class AskedDevice(FakeDevice):
 
     def __init__(self, fleet: FakeFleet, serial: str, **versions: str) -> None:
         super().__init__(fleet, serial)
-        self.versions = {f"com.{name}": version for name, version in versions.items()}
+        self.installed = {f"com.{name}": version for name, version in versions.items()}
         self.asked = 0
         self.fails = False
         self.hides = ""
@@ -33,15 +33,15 @@ class AskedDevice(FakeDevice):
         self.asked += 1
         if self.fails:
             raise DeviceError("It says nothing.")
-        listed: Fact[frozenset[str]] = known(frozenset(self.versions), "package:…")
+        listed: Fact[frozenset[str]] = known(frozenset(self.installed), "package:…")
         return Capabilities(
             sdk=known(34, "34"),
             locale=known("de-DE", "de-DE"),
             packages=Unknown(reason=self.hides) if self.hides else listed,
             versions={
-                one: known(self.versions[one], "versionName=…")
+                one: known(self.installed[one], "versionName=…")
                 for one in packages
-                if one in self.versions
+                if one in self.installed
             },
         )
 
@@ -108,7 +108,7 @@ async def test_phones_are_asked_once_and_not_at_every_look(stage: Stage, fleet: 
         assert [one.asked for one in phones] == [1, 1]
         # A phone that comes again may have something new.
         fleet.unplug("phone-1")
-        phones[0].versions["com.x"] = "4.0"
+        phones[0].installed["com.x"] = "4.0"
         fleet.plug("phone-1")
         assert (await stage.reach(session_id, COMPLETED)).serial == "phone-1"
 
