@@ -256,19 +256,6 @@ def raw(env: Any, frame: str | bytes) -> dict[str, Any]:
     return answer
 
 
-def test_http_is_told_of_each_wrong_action_and_nothing_changes(served: Served) -> None:
-    assert served.ask("/reset", {"task": "bluetooth-on", "episode_id": "wrong"})[0] == 200
-    before = served.ask("/state")[1]
-    for wrong in WRONG_ACTIONS:
-        assert served.ask("/step", {"action": wrong})[0] == 422, wrong
-    for given in WRONG_RESETS:
-        assert served.ask("/reset", given)[0] == 422, given
-    action = {"tool_name": "press_button", "parameters": {"button": "HOME"}}
-    for body in ({}, {"action": action, "timeout": 1}, {"action": action, "timeout_s": -1}, []):
-        assert served.ask("/step", body)[0] == 422, body
-    assert served.ask("/state")[1] == before
-
-
 def test_a_reset_chooses_what_is_seen_and_how_it_is_paid(served: Served) -> None:
     with client(served) as env:
         seen = env.reset(task="bluetooth-on", looks="tree", rewards="shaped")
@@ -308,6 +295,22 @@ def test_a_full_server_says_so_before_it_closes_and_a_client_that_left_makes_roo
             # Their phones are put back behind their backs.
             assert time.monotonic() < until, error
             time.sleep(0.1)
+
+
+# --- over HTTP: its one episode keeps a phone from here on ----------
+
+
+def test_http_is_told_of_each_wrong_action_and_nothing_changes(served: Served) -> None:
+    assert served.ask("/reset", {"task": "bluetooth-on", "episode_id": "wrong"})[0] == 200
+    before = served.ask("/state")[1]
+    for wrong in WRONG_ACTIONS:
+        assert served.ask("/step", {"action": wrong})[0] == 422, wrong
+    for given in WRONG_RESETS:
+        assert served.ask("/reset", given)[0] == 422, given
+    action = {"tool_name": "press_button", "parameters": {"button": "HOME"}}
+    for body in ({}, {"action": action, "timeout": 1}, {"action": action, "timeout_s": -1}, []):
+        assert served.ask("/step", body)[0] == 422, body
+    assert served.ask("/state")[1] == before
 
 
 def test_http_has_one_phone_whose_episode_stays(served: Served) -> None:
