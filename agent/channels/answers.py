@@ -2,7 +2,7 @@
 
 A channel has proved that a reply is of its person (`agent.channels.channel`). Invariants: a press
 counts once, for the question as it was shown, from the channel that it was sent to; words never
-approve; whatever is refused is said to whoever tried, and changes nothing.
+approve; a refused answer changes nothing, and its sender is told why.
 """
 
 import logging

@@ -23,7 +23,7 @@ class AppriseChannel:
 
     Args:
         name: of the channel in the settings.
-        operator: who is told.
+        operator: the name of the person who is told.
         addresses: of the services, one a line.
     """
 
@@ -74,7 +74,7 @@ class AppriseChannel:
         """Do nothing: no connection is kept."""
 
     def _opened(self) -> "Apprise":
-        """Return the services. Raises ConfigError: an address is none of a service's."""
+        """Return the services. Raises ConfigError: no service takes an address."""
         if self._services is None:
             import apprise
 

@@ -1,7 +1,7 @@
 """Ring a phone of the operator's own: the card of what waits, answered there behind its lock.
 
 No app is installed: `adb reverse` lets the phone's browser reach a page of this process, `am start`
-opens it, `cmd notification post` rings. Invariants: the phone is none that agents may drive; an
+opens it, `cmd notification post` rings. Invariants: agents never drive this phone; an
 answer counts only from a phone whose secure lock was seen closed after the card was sent and is
 open now, which nothing here opened: only a person has its PIN or finger.
 """

@@ -1,7 +1,7 @@
 """Define a channel: a person's own service that shows messages and may bring answers back.
 
-What is said is written by `agent.channels.message_text`; who is told when, `agent.channels.rota`
-decides; what an answer does, `agent.channels.answers`. Invariant: a channel knows whose it is, and
+`agent.channels.message_text` writes what is said; `agent.channels.rota` decides who is told when,
+and `agent.channels.answers` what an answer does. Invariant: a channel knows whose it is, and
 hands on only what it can prove to come from there.
 """
 
@@ -75,7 +75,7 @@ class Channel(Protocol):
         """Say that a message needs no answer any more. Raises WebError.
 
         Args:
-            is_own: whether an answer by this channel ended it, which its person is told anyway.
+            is_own: whether an answer by this channel ended it; its person is told of that anyway.
         """
 
     async def listen(self, take: Take) -> None:

@@ -177,7 +177,7 @@ class Dispatch:
             if may_answer:
                 answering.append(channel.operator)
                 continue
-            # Whoever cannot answer is told at once: nobody is spared by waiting.
+            # Who cannot answer has nothing to wait for, and is told at once.
             waits.append(await self._send_by([channel], entry, asked, urgency))
         order = in_order(answering, self._settings.people)
         due = due_people(
